@@ -1,4 +1,4 @@
-//! Amounts of tokens beside those a golem reckons in: dollars in millionths, things in millionths of one.
+//! Conversion between amounts of tokens and a golem's own amounts: money in micro-dollars, things in millionths of one.
 
 use alloy_primitives::U256;
 use alloy_primitives::aliases::U512;
@@ -13,21 +13,20 @@ pub struct Scale(u64);
 impl Scale {
     pub fn of(decimals: u8) -> Result<Scale, Error> {
         let more = decimals.checked_sub(6).filter(|more| *more <= 18);
-        let more =
-            more.ok_or_else(|| Error::Wrong(format!("a token with {decimals} decimals is not reckoned with")))?;
+        let more = more.ok_or_else(|| Error::Wrong(format!("tokens with {decimals} decimals are not supported")))?;
         Ok(Scale(10_u64.pow(u32::from(more))))
     }
 
-    /// Where a millionth is so many.
+    /// A scale on which a millionth is so many parts.
     pub fn each(parts: u64) -> Result<Scale, Error> {
-        if parts == 0 { Err(Error::Wrong("a share of nothing is nothing".to_owned())) } else { Ok(Scale(parts)) }
+        if parts == 0 { Err(Error::Wrong("a share of liquidity must not be 0".to_owned())) } else { Ok(Scale(parts)) }
     }
 
     pub fn parts(self, millionths: i64) -> U256 {
         U256::from(millionths.max(0)) * U256::from(self.0)
     }
 
-    /// What is left of a millionth goes to whoever asks for less.
+    /// Millionths, rounded down.
     pub fn down(self, parts: U256) -> i64 {
         i64::try_from(parts / U256::from(self.0)).unwrap_or(i64::MAX)
     }
@@ -38,7 +37,7 @@ impl Scale {
     }
 }
 
-/// What so much of one token is worth in the other at the price of a pool.
+/// The worth of an amount of one token in the other, at the price of a pool.
 pub fn worth(amount: U256, sqrt_price: U256, amount_is_first: bool) -> U256 {
     let (amount, root) = (U512::from(amount), U512::from(sqrt_price));
     if root.is_zero() {
@@ -48,7 +47,7 @@ pub fn worth(amount: U256, sqrt_price: U256, amount_is_first: bool) -> U256 {
     if worth >= (U512::from(1) << 256) { U256::MAX } else { U256::from_limbs_slice(&worth.as_limbs()[..4]) }
 }
 
-/// What so much gas came to, rounded up, where an ether is worth so many micro-dollars.
+/// The cost of gas, rounded up, where an ether is worth so many micro-dollars.
 pub fn gas(units: u64, price: u128, ether: i64) -> Usdc {
     let wei = U512::from(units) * U512::from(price);
     let micros =

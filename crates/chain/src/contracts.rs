@@ -1,9 +1,9 @@
-//! What is said to contracts, and what they answer.
+//! Calls to contracts, and their answers.
 
 use alloy_sol_types::sol;
 
 sol! {
-    /// Ours; its source is `contracts/Purse.sol`.
+    /// Our purse; its source is `contracts/Purse.sol`.
     #[derive(Debug)]
     interface Purse {
         function buy(bytes32 id, uint256 units, uint256 most, uint256 deadline) external;

@@ -1,5 +1,6 @@
-//! A chain on this machine on which nothing is real but the code: a node, the venue's own contracts, two tokens, a pool with
-//! liquidity, and a purse. Its parts are not ours and are not shipped: they come from a folder of npm packages.
+//! A devnet: a chain on this machine on which only the code is real: a node, the venue's own contracts, two tokens, a
+//! pool with liquidity, and a purse. Its parts are not ours and are not shipped: they come from a folder of npm
+//! packages.
 
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -16,22 +17,22 @@ use crate::Error;
 use crate::contracts::{Factory, Positions, Purse, Router, Token};
 use crate::venue::{Place, Range};
 
-/// Packages it is made of.
+/// The npm packages a devnet is made of.
 pub const PACKAGES: [&str; 4] =
     ["@foundry-rs/anvil@1.7.1", "@uniswap/v3-core@1.0.1", "@uniswap/v3-periphery@1.4.4", "canonical-weth@1.4.0"];
 
-/// Of the pool, in millionths.
+/// The fee of the pool, in millionths.
 const FEE: u32 = 3_000;
 const CHAIN: u64 = 31_337;
 
-/// Who does what on it; the node has their keys.
+/// The accounts of a devnet; the node has their keys.
 #[derive(Clone, Copy, Debug)]
 pub struct Who {
-    /// Made everything, and gave the pool its liquidity.
+    /// The account that made everything, and gave the pool its liquidity.
     pub maker: Address,
     /// The owner of the purse.
     pub owner: Address,
-    /// Somebody who trades.
+    /// The account of the traders.
     pub trader: Address,
 }
 
@@ -46,17 +47,17 @@ pub struct Devnet {
     wire: Wire,
 }
 
-/// Says things to the node that only a node of one's own does.
+/// A connection to a node of one's own, for requests that only such a node grants.
 #[derive(Clone, Debug)]
 pub struct Wire {
     url: String,
     client: Client,
-    /// It need not wait for a block: it has one made.
+    /// Whether blocks are mined on request, so that none is waited for.
     mines: bool,
 }
 
 impl Wire {
-    /// To a node whose blocks come when they come.
+    /// A connection to a node that mines in its own time.
     pub fn to(url: &str) -> Result<Wire, Error> {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = Client::builder().no_proxy().tls_certs_only([]).build();
@@ -64,7 +65,7 @@ impl Wire {
         Ok(Wire { url: url.to_owned(), client, mines: false })
     }
 
-    /// Gives this key a purse, `money` in it and `a_day` to spend of either, and gas.
+    /// Gives the purse to this key, with `money` in it, `a_day` of each token to spend, and gas.
     pub fn give(
         &self,
         place: &Place,
@@ -80,9 +81,9 @@ impl Wire {
         told(Purse::setAllowanceCall { token: place.thing, aDay: a_day.1 }.abi_encode())?;
         let mint = Token::mintCall { to: place.purse, value: U256::from(money) }.abi_encode();
         self.send(owner, Some(place.money), U256::ZERO, mint)?;
-        // A transfer: what is only set is gone when blocks are taken back.
+        // A transfer, since a balance that is only set is gone after a reorganisation.
         self.send(owner, Some(key), U256::from(10_u64).pow(U256::from(19)), Vec::new())?;
-        // Last of all: whoever has the key has everything else.
+        // Last of all: a key that is set has everything else.
         told(Purse::setKeyCall { key, until: now + 400 * 86_400 }.abi_encode())
     }
 
@@ -96,9 +97,9 @@ impl Wire {
         }
     }
 
-    /// As one of the node's own accounts, and mined at once; the receipt.
+    /// Sends a transaction from one of the node's own accounts, waits until it is mined, and returns the receipt.
     pub fn send(&self, from: Address, to: Option<Address>, value: U256, input: Vec<u8>) -> Result<Value, Error> {
-        // Half a block: what asks for a whole one waits as long as anybody else is in it.
+        // Half a block: a transaction that asks for a whole one waits while the block has any other.
         let mut tx = json!({ "from": from, "value": value, "input": Bytes::from(input), "gas": "0xe4e1c0" });
         if let Some(to) = to {
             tx["to"] = json!(to);
@@ -125,14 +126,14 @@ impl Wire {
 
     fn make(&self, from: Address, code: Vec<u8>) -> Result<(Address, u64), Error> {
         let receipt = self.send(from, None, U256::ZERO, code)?;
-        let wrong = || Error::Wrong("a contract was made nowhere".to_owned());
+        let wrong = || Error::Wrong("the receipt of a new contract has no address".to_owned());
         let address = receipt["contractAddress"].as_str().and_then(|text| text.parse().ok()).ok_or_else(wrong)?;
         let block = receipt["blockNumber"].as_str().and_then(|text| u64::from_str_radix(&text[2..], 16).ok());
         Ok((address, block.ok_or_else(wrong)?))
     }
 }
 
-/// What one of ours was compiled to: a test compiles it again and compares.
+/// The compiled code of one of our contracts: a test compiles it again and compares.
 pub fn ours(name: &str) -> Vec<u8> {
     let all = include_str!("../contracts/compiled.txt");
     let code = all.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')).expect("it is there");
@@ -160,7 +161,7 @@ impl Devnet {
         Devnet::start_by(parts, told, plainly)
     }
 
-    /// The same, where somebody keeps the node: whoever they are ends it when they are not spoken to any more.
+    /// Starts a devnet whose node is spawned under a keeper, which ends the node when its standard input closes.
     pub fn start_by(
         parts: &Path,
         told: &[&str],
@@ -170,13 +171,13 @@ impl Devnet {
         let (program, at) = (anvil(parts), port.to_string());
         let mut command = vec![program.display().to_string()];
         let usual = ["--host", "127.0.0.1", "--port", &at, "--silent", "--code-size-limit", "100000"];
-        // Or it writes down every state it ever had, and a day of it fills a disk.
+        // Otherwise it writes every state it ever had, and fills a disk within a day.
         let kept = ["--prune-history", "128"];
         command.extend(usual.iter().chain(&kept).chain(told).map(|word| (*word).to_owned()));
         let node = spawn(&command).map_err(|source| Error::Io { what: "cannot run", path: program, source })?;
         let url = format!("http://127.0.0.1:{port}");
         let wire = Wire { mines: true, ..Wire::to(&url)? };
-        // Whatever fails from here on, the node is not left behind.
+        // If anything fails from here on, the node is not left behind.
         let mut begun = Begun(Some(node));
         let until = Instant::now() + Duration::from_secs(30);
         while wire.ask("eth_chainId", json!([])).is_err() {
@@ -202,15 +203,15 @@ impl Devnet {
         &self.wire
     }
 
-    /// Gives this key the purse for a day, `money` in it and `a_day` to spend of either, and gas.
+    /// Gives the purse to this key, with `money` in it, `a_day` of each token to spend, and gas.
     pub fn give(&self, key: Address, money: u64, a_day: (u64, U256)) -> Result<(), Error> {
         self.wire.give(&self.place, self.who.owner, key, money, a_day)?;
-        // Some blocks upon it, so that it is not taken back.
+        // Some blocks on top, so that it counts as deep enough.
         self.wire.ask("anvil_mine", json!(["0x10", "0xc"])).map(drop)
     }
 
-    /// From now on its purse gives liquidity instead of exchanging: a fifth of the price to either side of 2,000, in shares
-    /// that were worth a hundred dollars there.
+    /// Makes the purse give liquidity instead of exchanging: a fifth of the price to either side of 2,000, in shares
+    /// that are worth a hundred dollars there.
     pub fn share(&mut self) -> Result<(), Error> {
         let (down, up) = if self.place.thing < self.place.money { (1_600.0, 2_400.0) } else { (2_400.0, 1_600.0) };
         let [lower, upper] = [down, up].map(|price: f64| tick(price, &self.place));
@@ -225,14 +226,15 @@ impl Devnet {
         Ok(())
     }
 
-    /// What somebody says who buys the thing with so much money, or sells so much of it; it lands when it lands.
+    /// Sends a trade that buys the thing with so much money, or sells so much of it, without waiting for it to be
+    /// mined.
     pub fn trade_soon(&self, buys: bool, amount: U256) -> Result<(), Error> {
         let call = Bytes::from(self.traded(buys, amount));
         let tx = json!({ "from": self.who.trader, "to": self.router, "input": call, "gas": "0x7a120" });
         self.wire.ask("eth_sendTransaction", json!([tx])).map(drop)
     }
 
-    /// Somebody buys the thing with so much money, or sells so much of it, and moves the price.
+    /// Buys the thing with so much money, or sells so much of it, which moves the price.
     pub fn trade(&self, buys: bool, amount: U256) -> Result<(), Error> {
         let call = self.traded(buys, amount);
         self.wire.send(self.who.trader, Some(self.router), U256::ZERO, call).map(drop)
@@ -261,7 +263,7 @@ impl Drop for Devnet {
     }
 }
 
-/// A keeper ends when nobody has its line any more, and what it keeps before it.
+/// Ends the node: a keeper ends it when its standard input closes; without a keeper it is killed.
 fn end(node: &mut Child) {
     if node.stdin.take().is_none() {
         let _ = node.kill();
@@ -279,7 +281,7 @@ impl Drop for Begun {
     }
 }
 
-/// Everything it is made of is there.
+/// Whether all parts of a devnet are in this folder.
 pub fn is_complete(parts: &Path) -> bool {
     let there = |file: &str| parts.join("node_modules").join(file).exists();
     anvil(parts).exists()
@@ -294,7 +296,7 @@ fn anvil(parts: &Path) -> PathBuf {
     parts.join(format!("node_modules/@foundry-rs/anvil-linux-{arch}/bin/anvil"))
 }
 
-/// Contracts, tokens for whoever trades, a pool, and an empty purse.
+/// Makes the contracts, tokens for the maker and the trader, a pool, and an empty purse.
 fn furnish(wire: &Wire, parts: &Path, who: &Who) -> Result<(Place, Address, Address), Error> {
     let with = |code: Vec<u8>, told: Vec<u8>| [code, told].concat();
     let make = |code: Vec<u8>| wire.make(who.maker, code).map(|(address, _)| address);
@@ -312,7 +314,7 @@ fn furnish(wire: &Wire, parts: &Path, who: &Who) -> Result<(Place, Address, Addr
     let positions = (factory, weth, Address::ZERO).abi_encode_params();
     let positions = make(with(periphery("NonfungiblePositionManager", "")?, positions))?;
 
-    // Wrapped ether and dollars for whoever makes the pool and for whoever trades in it.
+    // Wrapped ether and dollars for the maker of the pool and for the trader.
     let ether = |n: u64| U256::from(n) * U256::from(10_u64).pow(U256::from(18));
     for (account, wrapped) in [(who.maker, 5_000_u64), (who.trader, 4_000)] {
         wire.ask("anvil_setBalance", json!([account, ether(1_000_000)]))?;
@@ -348,11 +350,11 @@ fn furnish(wire: &Wire, parts: &Path, who: &Who) -> Result<(Place, Address, Addr
     Ok((place, router, positions))
 }
 
-/// A pool of wrapped ether and dollars at 2,000, with liquidity at every price.
+/// Makes a pool of wrapped ether and dollars at 2,000, with liquidity at every price.
 fn make_pool(wire: &Wire, who: &Who, positions: Address, (weth, dollar): (Address, Address)) -> Result<(), Error> {
     let thing_first = weth < dollar;
     let (token0, token1) = if thing_first { (weth, dollar) } else { (dollar, weth) };
-    // The root of how much of the second is paid for one of the first, in their smallest parts.
+    // The root of the price of the first token in the second, in their smallest parts.
     let ratio = if thing_first { 2_000e6 / 1e18 } else { 1e18 / 2_000e6 };
     let root = U160::from((f64::sqrt(ratio) * 2_f64.powi(48)) as u128) << 48;
     let create =
@@ -379,7 +381,7 @@ fn make_pool(wire: &Wire, who: &Who, positions: Address, (weth, dollar): (Addres
     wire.send(who.maker, Some(positions), U256::ZERO, Positions::mintCall { params: mint }.abi_encode()).map(drop)
 }
 
-/// Where a pool counts this price of the thing, on one of those steps at which liquidity may begin.
+/// The tick of this price of the thing, rounded to one at which liquidity may begin.
 fn tick(price: f64, place: &Place) -> i32 {
     let parts = 10_f64.powi(i32::from(place.money_decimals) - i32::from(place.thing_decimals));
     let ratio = if place.thing < place.money { price * parts } else { 1.0 / (price * parts) };

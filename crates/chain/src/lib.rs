@@ -1,6 +1,6 @@
-//! A real EVM chain. The golem's key owns nothing but its gas: the money is in a purse on the chain that caps what the key
-//! can spend and where. Whatever is signed passes a list first, whatever is read is agreed by a majority of endpoints, and
-//! whatever is sent is on record before it leaves.
+//! A real EVM chain. The golem's key owns nothing but its gas: the money is in a purse on the chain that caps what the
+//! key can spend and where. All that is signed passes a list first, all that is read is agreed by a majority of
+//! endpoints, and all that is sent is on record before it leaves.
 
 pub mod amount;
 pub mod contracts;

@@ -1,5 +1,5 @@
-//! What was meant and what was sent, on disk before it leaves: one line each, and synced. The chain says what came of it;
-//! this says which bytes might still land there.
+//! The outbox: orders and their transactions, on disk before they leave, one line each, and synced. The chain has the
+//! outcomes; the outbox says which bytes might still land there.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -15,8 +15,8 @@ use crate::Error;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Line {
-    /// Whose it is, and how many transactions the key had sent when it was begun (one more if another key had the purse), at
-    /// which time of the chain.
+    /// The key and the purse of this outbox, the number of transactions the key had sent when it was begun (one more if
+    /// another key had the purse), and the time of the chain.
     Begun {
         address: Address,
         purse: Address,
@@ -35,7 +35,7 @@ enum Line {
         key: u64,
         fate: Fate,
     },
-    /// Whether more was done than whoever it is done for knows, and what.
+    /// The result of the search for orders that the golem does not know of.
     Looked {
         astray: Option<String>,
     },
@@ -51,15 +51,15 @@ pub struct Attempt {
     pub block: u64,
     /// The most a unit of its gas may cost, in wei.
     pub most: u128,
-    /// Micro-dollars an ether was worth then: what its gas is reckoned with.
+    /// Micro-dollars an ether was worth then, by which its gas is priced.
     pub ether: i64,
-    /// It does nothing but take the place of one that is too late.
+    /// Whether the transaction only takes the place of one that is too late.
     pub cancels: bool,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Flight {
-    /// None where somebody asked about it who had never sent it.
+    /// The order; none for a key that was asked about and never sent.
     pub order: Option<Order>,
     pub attempts: Vec<Attempt>,
     pub fate: Option<Fate>,
@@ -70,15 +70,15 @@ pub struct Outbox {
     path: PathBuf,
     file: File,
     flights: BTreeMap<u64, Flight>,
-    /// How many the key had sent when this was begun, and when.
+    /// How many transactions the key had sent when this was begun, and when.
     pub begun: Option<(u64, u64)>,
-    /// Why nothing may be begun any more, once that has been looked for.
+    /// Why nothing may be begun any more, if anything is; none before that has been looked for.
     pub astray: Option<Option<String>>,
     broken: bool,
 }
 
 impl Outbox {
-    /// Opens it, for this key and this purse; a line that a crash cut off was never acted on.
+    /// Opens the outbox of this key and this purse; a line that a crash cut off was never acted on.
     pub fn open(path: &Path, address: Address, purse: Address) -> Result<Outbox, Error> {
         let failed = |what| move |source| Error::Io { what, path: path.to_owned(), source };
         let file = OpenOptions::new().create(true).append(true).read(true).open(path).map_err(failed("cannot open"))?;
@@ -93,7 +93,7 @@ impl Outbox {
             if let Line::Begun { address: whose, purse: of, .. } = &told
                 && (*whose, *of) != (address, purse)
             {
-                return Err(Error::Wrong(format!("{} is of another key or purse", path.display())));
+                return Err(Error::Wrong(format!("{} belongs to another key or purse", path.display())));
             }
             outbox.take(told);
             whole += line.len() as u64;
@@ -157,23 +157,23 @@ impl Outbox {
         self.flights.iter().rev().find(|(_, flight)| flight.fate.is_some_and(moved)).map(|(key, _)| *key)
     }
 
-    /// No order was ever sent from here; what is sent at the end has the highest number, and is none.
+    /// Whether no order was ever sent from here; transactions of the end have the highest number, and are not orders.
     pub fn has_sent_nothing(&self) -> bool {
         self.flights.range(..u64::MAX).all(|(_, flight)| flight.attempts.is_empty())
     }
 
-    /// The one that offers most for gas, of all that were sent with this nonce.
+    /// The attempt that offers most for gas, of all that were sent with this nonce.
     pub fn dearest_at(&self, nonce: u64) -> Option<&Attempt> {
         let sent = self.flights.values().flat_map(|flight| &flight.attempts);
         sent.filter(|attempt| attempt.nonce == nonce).max_by_key(|attempt| attempt.most)
     }
 
-    /// How often something was sent with this nonce.
+    /// How many attempts were sent with this nonce.
     pub fn attempts_at(&self, nonce: u64) -> usize {
         self.flights.values().flat_map(|flight| &flight.attempts).filter(|attempt| attempt.nonce == nonce).count()
     }
 
-    /// Whoever has something out that may still land.
+    /// The keys that have transactions out which may still land.
     pub fn under_way(&self) -> impl Iterator<Item = u64> + '_ {
         let open = |flight: &&Flight| flight.fate.is_none() && !flight.attempts.is_empty();
         self.flights.iter().filter(move |(_, flight)| open(flight)).map(|(key, _)| *key)

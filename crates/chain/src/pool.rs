@@ -1,5 +1,5 @@
-//! What a pool shows: its exchanges, folded into bars. Only blocks that are deep enough are told of, so nothing that was told is
-//! taken back; whoever was away reads on from where it was.
+//! The bars of a pool: its exchanges, folded. Only blocks that are deep enough are read, so no bar is ever taken back;
+//! a reader that was away reads on from where it was.
 
 use alloy_primitives::U256;
 use alloy_sol_types::SolEvent;
@@ -11,7 +11,7 @@ use crate::contracts::Pool;
 use crate::rpc::{Block, Endpoints, Log};
 use crate::venue::Place;
 
-/// Nothing is told of prices beyond these, in dollars.
+/// The lowest and the highest price of a bar, in dollars.
 const PRICES: (f64, f64) = (1e-6, 1e8);
 
 /// One stretch of a pool's time.
@@ -24,47 +24,47 @@ pub struct Bar {
     pub high: f64,
     pub low: f64,
     pub close: f64,
-    /// Of the thing.
+    /// Volume, in units of the thing.
     pub volume: f64,
-    /// What a unit of gas cost at its last exchange, in wei.
+    /// The price of a unit of gas at the last exchange, in wei.
     pub gas: f64,
 }
 
 impl Bar {
-    /// As it is told to whoever trades there: dollars for the thing, or for a share of liquidity where that is traded.
+    /// The bar as a golem sees it: dollars for the thing, or for a share of liquidity where shares are traded.
     pub fn told(self, place: &Place) -> Bar {
         let Some(range) = place.range else { return self };
         let worth = |price: f64| range.worth(price, place);
         let [open, high, low, close] = [self.open, self.high, self.low, self.close].map(worth);
-        // What rises by next to nothing may come out lower by less than that.
+        // Rounding may turn a tiny rise into a fall.
         let (high, low) = (high.max(open).max(close), low.min(open).min(close));
         Bar { open, high, low, close, ..self }
     }
 }
 
-/// Where somebody is who reads a pool.
+/// A reader's place in a pool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Watch {
     /// Seconds of one bar.
     pub bar: u64,
     /// The first block that has not been read.
     pub next: u64,
-    /// The bar that is not over yet; none before the first exchange.
+    /// The bar under way; none before the first exchange.
     pub open: Option<Bar>,
 }
 
 impl Watch {
-    /// From this block on.
+    /// A reader that begins at this block.
     pub fn new(bar: u64, from: u64) -> Watch {
         Watch { bar: bar.max(1), next: from, open: None }
     }
 
-    /// Every bar that has come to its end since, oldest first.
+    /// Reads on; returns every bar that has ended since, oldest first.
     pub fn read(&mut self, chain: &Endpoints, place: &Place) -> Result<Vec<Bar>, Error> {
         let head = chain.head()?;
         let deep = chain.block(head.number.saturating_sub(place.depth))?;
         let mut told = Vec::new();
-        // Whatever cannot be read leaves everything as it was.
+        // A failed read leaves everything unchanged.
         let mut ahead = self.clone();
         while ahead.next <= deep.number {
             let to = deep.number.min(ahead.next + chain.span() - 1);
@@ -87,7 +87,7 @@ impl Watch {
 
     fn take(&mut self, log: &Log, at: &Block, place: &Place, told: &mut Vec<Bar>) -> Result<(), Error> {
         let swap = Pool::Swap::decode_raw_log(log.topics.iter().copied(), &log.data)
-            .map_err(|why| Error::Wrong(format!("the pool says what nobody understands: {why}")))?;
+            .map_err(|why| Error::Wrong(format!("an event of the pool cannot be read: {why}")))?;
         let price = price(U256::from(swap.sqrtPriceX96), place);
         let thing = if place.thing < place.money { swap.amount0 } else { swap.amount1 };
         let volume = f64::from(thing.unsigned_abs()) / 10_f64.powi(i32::from(place.thing_decimals));
@@ -107,7 +107,7 @@ impl Watch {
         Ok(())
     }
 
-    /// Time goes on: bars end, and those in which nobody exchanged anything stand where the one before closed.
+    /// Ends the bars that are over by this time; a bar without an exchange stays at the last close.
     fn turn_to(&mut self, time: u64, told: &mut Vec<Bar>) {
         while let Some(bar) = self.open.filter(|bar| time >= bar.opened + self.bar) {
             told.push(bar);
@@ -122,6 +122,6 @@ fn price(root: U256, place: &Place) -> f64 {
     let ratio = (f64::from(root) / 2_f64.powi(96)).powi(2);
     let scale = 10_f64.powi(i32::from(place.thing_decimals) - i32::from(place.money_decimals));
     let price = if place.thing < place.money { ratio * scale } else { scale / ratio };
-    // Where nobody has anything left to exchange a pool's price is anything at all.
+    // In a pool that is empty the price can be anything at all.
     price.clamp(PRICES.0, PRICES.1)
 }

@@ -1,7 +1,8 @@
-//! Endpoints of a chain. None of them is believed alone: whatever counts is what more than half of all that were named say
-//! alike. Whoever says something else, or lags far behind, is set aside for a while, and named.
+//! Endpoints of a chain. No endpoint is trusted alone: an answer counts if more than half of all endpoints give it. One
+//! that answers otherwise, or lags far behind, is set aside for a while, and named.
 //!
-//! Two that tell the same lie cannot be told from two that tell the truth; name endpoints that have nothing to do with each other.
+//! Two endpoints that tell the same lie cannot be told from two that tell the truth; name endpoints that are
+//! independent of each other.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -18,12 +19,12 @@ use crate::Error;
 
 const CONNECT: Duration = Duration::from_secs(5);
 const ANSWER: Duration = Duration::from_secs(15);
-/// How long whoever was caught is not asked.
+/// How long an endpoint that was set aside is not asked.
 const ASIDE: Duration = Duration::from_secs(600);
-/// Blocks behind the others from which on an endpoint lags.
+/// The number of blocks behind the others from which an endpoint counts as lagging.
 const LAGS: u64 = 8;
 
-/// Blocks whose logs are asked for at a time, where nothing else is said: more is refused by many endpoints.
+/// Blocks whose logs are asked for at a time, by default: many endpoints refuse more.
 pub const SPAN: u64 = 400;
 
 /// One chain through several endpoints.
@@ -43,11 +44,11 @@ pub struct Block {
     pub hash: B256,
     /// Seconds since the epoch.
     pub time: u64,
-    /// What a unit of gas cost in it at least, in wei.
+    /// The least price of a unit of gas in this block, in wei.
     pub base_fee: u128,
 }
 
-/// What a contract said, in a transaction.
+/// An event that a contract logged, in a transaction.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Log {
     pub block: u64,
@@ -57,14 +58,14 @@ pub struct Log {
     pub data: Bytes,
 }
 
-/// What became of a transaction.
+/// The receipt of a transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Receipt {
     pub block: u64,
     pub block_hash: B256,
     pub fine: bool,
     pub gas: u64,
-    /// What each unit of it cost, in wei.
+    /// The price of each unit of gas, in wei.
     pub price: u128,
 }
 
@@ -85,16 +86,17 @@ struct Complaint {
 }
 
 impl Complaint {
-    /// A contract would not have it, and whoever asks again hears the same; everything else is the endpoint's own trouble.
+    /// Whether the contract refused, so that asking again gives the same; any other error is the endpoint's own
+    /// trouble.
     fn is_of_the_contract(&self) -> bool {
         matches!(self.code, 3 | -32_015) || self.message.to_lowercase().contains("revert")
     }
 }
 
-/// What one endpoint came to.
+/// The answer of one endpoint.
 enum Came<T> {
     Answer(T),
-    /// A contract will not have it.
+    /// The contract refuses.
     Complaint(String),
     Nothing(String),
 }
@@ -115,11 +117,12 @@ impl Endpoints {
             // A machine without certificates can still talk to itself.
             client = client.tls_certs_only([]).no_proxy();
         }
-        let client = client.build().map_err(|why| Error::Wrong(format!("nothing can be asked from here: {why}")))?;
+        let client =
+            client.build().map_err(|why| Error::Wrong(format!("no connection can be made from here: {why}")))?;
         Ok(Endpoints { urls, client, aside: Mutex::default(), asked: AtomicU64::new(0), span: SPAN })
     }
 
-    /// The same, with the logs of so many blocks at a time.
+    /// These endpoints, asked for the logs of so many blocks at a time.
     #[must_use]
     pub fn spanning(self, span: u64) -> Endpoints {
         Endpoints { span: span.max(1), ..self }
@@ -135,14 +138,14 @@ impl Endpoints {
         self.asked.load(Ordering::Relaxed)
     }
 
-    /// Who is not asked at present, and why.
+    /// The endpoints that are not asked at present, and why.
     pub fn set_aside(&self) -> Vec<(String, String)> {
-        let mut aside = self.aside.lock().expect("nobody panics with it");
+        let mut aside = self.aside.lock().expect("no holder panics");
         aside.retain(|_, (since, _)| since.elapsed() < ASIDE);
         aside.iter().map(|(at, (_, why))| (self.name(*at), why.clone())).collect()
     }
 
-    /// Without whatever stands behind its host: keys are often part of an address.
+    /// The name of an endpoint, its address up to the host: keys are often part of the rest.
     fn name(&self, at: usize) -> String {
         let url = &self.urls[at];
         let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
@@ -151,10 +154,10 @@ impl Endpoints {
     }
 
     fn put_aside(&self, at: usize, why: String) {
-        self.aside.lock().expect("nobody panics with it").insert(at, (Instant::now(), why));
+        self.aside.lock().expect("no holder panics").insert(at, (Instant::now(), why));
     }
 
-    /// More than half of all.
+    /// The number that is more than half of all endpoints.
     fn most(&self) -> usize {
         self.urls.len() / 2 + 1
     }
@@ -173,11 +176,11 @@ impl Endpoints {
             Ok(Told { error: Some(why), .. }) if why.is_of_the_contract() => Came::Complaint(why.message),
             Ok(Told { error: Some(why), .. }) => Came::Nothing(why.message),
             Ok(Told { result, .. }) => read(result.unwrap_or(Value::Null)).map_or_else(Came::Nothing, Came::Answer),
-            Err(_) => Came::Nothing(format!("an answer that is none ({status})")),
+            Err(_) => Came::Nothing(format!("an answer that cannot be read ({status})")),
         }
     }
 
-    /// Everybody who is not set aside.
+    /// Asks all endpoints that are not set aside.
     fn all<T: Send>(
         &self,
         method: &str,
@@ -186,7 +189,7 @@ impl Endpoints {
     ) -> Vec<(usize, Came<T>)> {
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
         let aside: Vec<usize> = {
-            let mut aside = self.aside.lock().expect("nobody panics with it");
+            let mut aside = self.aside.lock().expect("no holder panics");
             aside.retain(|_, (since, _)| since.elapsed() < ASIDE);
             aside.keys().copied().collect()
         };
@@ -201,8 +204,8 @@ impl Endpoints {
         })
     }
 
-    /// What most of them say. Everything is read at a block that is settled or named, so that those who are honest say the
-    /// same.
+    /// The answer that more than half give. Everything is read at a block that is settled or named, so that honest
+    /// endpoints give the same answer.
     pub fn agreed<T: Eq + Send + std::fmt::Debug>(
         &self,
         method: &str,
@@ -226,7 +229,7 @@ impl Endpoints {
             let (answer, _) = said.remove(0);
             let others = said.iter().flat_map(|(_, who)| who).chain(complaints.iter().map(|(at, _)| at));
             others.for_each(|at| self.put_aside(*at, format!("it answered {method} otherwise than the others")));
-            // The others are enough, and nobody waits for it at the next question too.
+            // The others are enough, and the next question need not wait for it.
             nothing.into_iter().for_each(|(at, why)| self.put_aside(at, why));
             return Ok(answer);
         }
@@ -245,16 +248,16 @@ impl Endpoints {
                 [groups, refusing].concat().join(", by ")
             )));
         }
-        let aside = self.set_aside().into_iter().map(|(who, why)| format!("{who}: set aside, since {why}"));
+        let aside = self.set_aside().into_iter().map(|(who, why)| format!("{who}: set aside because {why}"));
         let nothing = nothing.into_iter().map(|(at, why)| format!("{}: {why}", self.name(at)));
         Err(Error::Away(nothing.chain(aside).collect::<Vec<_>>().join("; ")))
     }
 
     fn plain<T: DeserializeOwned>(value: Value) -> Result<T, String> {
-        serde_json::from_value(value).map_err(|why| format!("an answer that is none: {why}"))
+        serde_json::from_value(value).map_err(|why| format!("an answer that cannot be read: {why}"))
     }
 
-    /// Which chain it is.
+    /// The number of the chain.
     pub fn chain(&self) -> Result<u64, Error> {
         self.agreed("eth_chainId", json!([]), Self::plain::<U64>).map(|id| id.to())
     }
@@ -304,13 +307,13 @@ impl Endpoints {
         })
     }
 
-    /// What a contract answers as of this block.
+    /// A contract's answer as of this block.
     pub fn call(&self, to: Address, input: &[u8], at: &Block) -> Result<Bytes, Error> {
         let call = json!({ "to": to, "input": Bytes::copy_from_slice(input) });
         self.agreed("eth_call", json!([call, { "blockHash": at.hash }]), Self::plain)
     }
 
-    /// What would come of it if this account sent it with so much gas.
+    /// The result that a call from this account would have, with so much gas.
     pub fn tried(&self, from: Address, to: Address, input: &[u8], gas: u64, at: &Block) -> Result<Bytes, Error> {
         let call = json!({ "from": from, "to": to, "input": Bytes::copy_from_slice(input), "gas": U64::from(gas) });
         self.agreed("eth_call", json!([call, { "blockHash": at.hash }]), Self::plain)
@@ -328,7 +331,7 @@ impl Endpoints {
         self.agreed("eth_getBalance", json!([account, { "blockHash": at.hash }]), Self::plain)
     }
 
-    /// What a contract said in these blocks, under these topics.
+    /// Events that a contract logged in these blocks, under these topics.
     pub fn logs(&self, of: Address, topics: Value, from: u64, to: u64) -> Result<Vec<Log>, Error> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
@@ -355,7 +358,7 @@ impl Endpoints {
         })
     }
 
-    /// What became of a transaction, if it is in a block.
+    /// The receipt of a transaction, if it is in a block.
     pub fn receipt(&self, hash: B256) -> Result<Option<Receipt>, Error> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
@@ -378,7 +381,7 @@ impl Endpoints {
         })
     }
 
-    /// Hands a transaction to everybody. It is enough that one takes it; whether it lands is another question.
+    /// Sends a transaction to all endpoints. It is enough that one takes it; whether it lands is another question.
     pub fn send(&self, raw: &[u8]) -> Result<(), Error> {
         let mut why = Vec::new();
         for (at, came) in self.all("eth_sendRawTransaction", json!([Bytes::copy_from_slice(raw)]), Ok) {

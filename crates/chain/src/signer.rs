@@ -1,4 +1,4 @@
-//! Whoever holds a key. A signer has a list of its own and signs nothing that is not on it, whoever asks; where it is a
+//! Signers, which hold a key. A signer has a list of its own and signs nothing that is not on it; where it is a
 //! program, the key is never in the memory of the golem's host.
 
 use std::io::{BufRead, BufReader, Write};
@@ -14,13 +14,13 @@ use crate::Error;
 use crate::contracts::Purse;
 use crate::tx::{Fee, Transaction};
 
-/// What is signed, and nothing else.
+/// The list of transactions that a signer signs; it signs nothing else.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct List {
     pub chain: u64,
     pub purse: Address,
-    /// Who gets what is left of the gas at the end; nobody else is ever sent anything.
+    /// The owner, who gets the rest of the gas at the end; nothing is ever sent to any other account.
     pub owner: Address,
     /// The most that the gas of one transaction may cost, in wei.
     pub gas: U256,
@@ -38,7 +38,7 @@ const CALLS: [[u8; 4]; 7] = [
 ];
 
 impl List {
-    /// Why this is not signed with the key of `own`.
+    /// Checks a transaction of the key of `own`; an error says why it is not signed.
     pub fn check(&self, tx: &Transaction, own: Address) -> Result<(), String> {
         if tx.chain == 0 || tx.chain != self.chain {
             return Err(format!("it is for chain {}, and only chain {} is on the list", tx.chain, self.chain));
@@ -55,7 +55,7 @@ impl List {
         if tx.to == self.purse {
             return self.check_call(tx);
         }
-        // What is left of the gas goes to the owner; nothing to oneself takes the place of what is stuck.
+        // The rest of the gas goes to the owner; an empty transaction to oneself replaces one that is stuck.
         let empty = tx.input.is_empty();
         if empty && (tx.to == self.owner || (tx.to == own && tx.value.is_zero())) {
             return Ok(());
@@ -69,10 +69,10 @@ impl List {
         }
         let known = tx.input.first_chunk::<4>().is_some_and(|selector| CALLS.contains(selector));
         let call = Purse::PurseCalls::abi_decode_validate(&tx.input).ok().filter(|_| known);
-        // Nothing may hide behind what is understood.
+        // No bytes may hide behind a call that is understood.
         match call {
             Some(call) if call.abi_encode() == tx.input.as_ref() => Ok(()),
-            _ => Err("this is nothing that the purse may be asked with a golem's key".to_owned()),
+            _ => Err("a golem's key may not make this call to the purse".to_owned()),
         }
     }
 }
@@ -80,7 +80,7 @@ impl List {
 pub trait Signer: Send {
     fn address(&self) -> Address;
 
-    /// As it is sent, or why it is not signed.
+    /// Signs a transaction for sending, or says why not.
     fn sign(&mut self, tx: &Transaction) -> Result<Vec<u8>, Error>;
 }
 
@@ -100,12 +100,13 @@ impl std::fmt::Debug for Key {
 
 impl Key {
     pub fn new(secret: &[u8], list: List) -> Result<Key, Error> {
-        let key = SigningKey::from_slice(secret).map_err(|_| Error::Wrong("this is no key of a chain".to_owned()))?;
+        let key =
+            SigningKey::from_slice(secret).map_err(|_| Error::Wrong("this is not a key of a chain".to_owned()))?;
         let address = Address::from_private_key(&key);
         Ok(Key { key, address, list })
     }
 
-    /// One that is kept in this file, for whoever may read it; made now, if there is none.
+    /// Opens the key in this file, which is not encrypted; makes a new one if there is none.
     pub fn kept(file: &Path, list: List) -> Result<Key, Error> {
         use std::os::unix::fs::OpenOptionsExt;
         let failed = |what| move |source| Error::Io { what, path: file.to_owned(), source };
@@ -115,7 +116,7 @@ impl Key {
             Err(other) => return Err(failed("cannot read")(other)),
         }
         let key = SigningKey::random(&mut k256::elliptic_curve::rand_core::OsRng);
-        // Whole or not at all: half a key would be nobody's.
+        // Whole or not at all: half a key would be lost money.
         let aside = file.with_extension("new");
         let _ = std::fs::remove_file(&aside);
         let mut options = std::fs::OpenOptions::new();
@@ -123,20 +124,20 @@ impl Key {
             options.write(true).create_new(true).mode(0o600).open(&aside).map_err(failed("cannot make"))?;
         let kept = written.write_all(&key.to_bytes()).and_then(|()| written.sync_all());
         kept.and_then(|()| std::fs::rename(&aside, file)).map_err(failed("cannot write"))?;
-        // A key that is gone after a cut of the power would take with it what was sent to it.
+        // A key that is gone after a power cut would take with it everything that was sent to it.
         let folder = file.parent().unwrap_or(Path::new("."));
         std::fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed("cannot sync"))?;
         Key::new(&key.to_bytes(), list)
     }
 
-    /// From an encrypted file, as wallets write them.
+    /// Opens a key in an encrypted file, as wallets write them.
     pub fn open(file: &Path, password: &str, list: List) -> Result<Key, Error> {
         let secret = eth_keystore::decrypt_key(file, password)
-            .map_err(|why| Error::Wrong(format!("the key in {} cannot be had: {why}", file.display())))?;
+            .map_err(|why| Error::Wrong(format!("the key in {} cannot be opened: {why}", file.display())))?;
         Key::new(&secret, list)
     }
 
-    /// A new one in an encrypted file of this folder; what it is called there.
+    /// Writes a key into a new encrypted file in this folder; returns the file's name.
     pub fn make(folder: &Path, secret: &[u8], password: &str) -> Result<String, Error> {
         let name =
             eth_keystore::encrypt_key(folder, &mut k256::elliptic_curve::rand_core::OsRng, secret, password, None);
@@ -159,7 +160,7 @@ impl Signer for Key {
     }
 }
 
-/// What is said to a signer that is a program, a line each.
+/// A request to a signer that is a program, one a line.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Asked {
@@ -175,7 +176,7 @@ enum Answer {
     Refused(String),
 }
 
-/// A transaction, as it is said.
+/// A transaction in a request.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wanted {
@@ -183,7 +184,7 @@ struct Wanted {
     nonce: u64,
     /// The most a unit of gas may cost, in wei.
     most: u128,
-    /// What of that is for whoever makes the block; without one it is a legacy transaction.
+    /// The part of that for the maker of the block; without a tip it is a legacy transaction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     tip: Option<u128>,
     gas: u64,
@@ -208,7 +209,7 @@ impl From<Wanted> for Transaction {
     }
 }
 
-/// Another program that has the key.
+/// A signer that is another program, which has the key.
 #[derive(Debug)]
 pub struct Program {
     child: Child,
@@ -230,7 +231,7 @@ impl Program {
         let mut signer = Program { child, to, from: BufReader::new(from), address: Address::ZERO };
         match signer.ask(&Asked::Address)? {
             Answer::Address(address) => signer.address = address,
-            other => return Err(Error::Wrong(format!("the signer does not say whose key it has: {other:?}"))),
+            other => return Err(Error::Wrong(format!("the signer does not give the address of its key: {other:?}"))),
         }
         Ok(signer)
     }
@@ -263,17 +264,17 @@ impl Signer for Program {
     fn sign(&mut self, tx: &Transaction) -> Result<Vec<u8>, Error> {
         match self.ask(&Asked::Sign(Wanted::from(tx)))? {
             Answer::Signed(raw) => {
-                // Whatever it signed must be what was asked for.
+                // The signed transaction must be the one asked for.
                 let same = Transaction::read(&raw).is_ok_and(|(signed, from)| signed == *tx && from == self.address);
                 if same { Ok(raw.to_vec()) } else { Err(Error::Wrong("the signer signed something else".to_owned())) }
             }
             Answer::Refused(why) => Err(Error::Refused(why)),
-            Answer::Address(_) => Err(Error::Wrong("the signer answers another question".to_owned())),
+            Answer::Address(_) => Err(Error::Wrong("the signer did not answer the question".to_owned())),
         }
     }
 }
 
-/// Is a signer for whoever asks line by line, until they are gone.
+/// Serves requests line by line, until the client is gone.
 pub fn serve(signer: &mut dyn Signer, from: impl BufRead, mut to: impl Write) -> std::io::Result<()> {
     for line in from.lines() {
         let answer = match serde_json::from_str(&line?) {
@@ -283,7 +284,7 @@ pub fn serve(signer: &mut dyn Signer, from: impl BufRead, mut to: impl Write) ->
                 Err(Error::Refused(why)) => Answer::Refused(why),
                 Err(other) => Answer::Refused(other.to_string()),
             },
-            Err(why) => Answer::Refused(format!("this is not understood: {why}")),
+            Err(why) => Answer::Refused(format!("the request cannot be read: {why}")),
         };
         writeln!(to, "{}", serde_json::to_string(&answer).expect("plain data"))?;
         to.flush()?;

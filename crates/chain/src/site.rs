@@ -1,4 +1,4 @@
-//! Where golems act, as its owner wrote it down: one file, with nothing secret in it.
+//! The site, the place where golems act, as its owner wrote it down: one file, with nothing secret in it.
 
 use std::path::{Path, PathBuf};
 
@@ -10,28 +10,28 @@ use crate::rpc::{Endpoints, SPAN};
 use crate::signer::List;
 use crate::venue::Place;
 
-/// Chains on which nothing is worth anything, by number.
+/// Test chains, on which nothing has any worth, by number.
 const TESTS: [u64; 4] = [1_337, 31_337, 17_000, 11_155_111];
-/// Chains with names. Others go by their number: what gas is there may be another matter, and has not been tried.
+/// Chains with names. Others are named by their number: gas may work otherwise there, and has not been tried.
 const NAMED: [(u64, &str); 1] = [(1, "ethereum")];
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Site {
-    /// Most of them must agree.
+    /// Endpoints of the chain, of which more than half must agree.
     pub endpoints: Vec<String>,
     pub place: Place,
-    /// Who has the purse, and gets everything in the end.
+    /// The owner of the purse, who gets everything in the end.
     pub owner: Address,
     /// The most that the gas of one transaction may cost, in wei.
     pub gas: U256,
     /// Blocks whose logs an endpoint gives at a time; some give as few as ten.
     #[serde(default = "span")]
     pub span: u64,
-    /// A node of one's own, which has its owner's key and gives it away.
+    /// Whether this is a devnet, whose node has the owner's key.
     #[serde(default)]
     pub devnet: bool,
-    /// Another program that has the key, word by word; without one each golem has a key in its own folder.
+    /// The command of a program that has the key, word by word; without one each golem has a key in its own folder.
     #[serde(default)]
     pub signer: Vec<String>,
 }
@@ -58,7 +58,8 @@ impl Site {
             )),
             _ => Error::Io { what: "cannot read", path: path.clone(), source },
         })?;
-        serde_json::from_str(&text).map_err(|why| Error::Wrong(format!("{} says no chain: {why}", path.display())))
+        serde_json::from_str(&text)
+            .map_err(|why| Error::Wrong(format!("{} does not describe a chain: {why}", path.display())))
     }
 
     pub fn write(&self, folder: &Path) -> Result<(), Error> {
@@ -67,13 +68,13 @@ impl Site {
         std::fs::write(&path, text).map_err(|source| Error::Io { what: "cannot write", path, source })
     }
 
-    /// What may be signed here.
+    /// The list of what may be signed here.
     pub fn list(&self) -> List {
         List { chain: self.place.chain, purse: self.place.purse, owner: self.owner, gas: self.gas }
     }
 
-    /// Nothing here is worth anything. Where it is, its owner has to say so by name, with the most dollars that the purse may
-    /// let out in a day: `ethereum=500`. That most is what is given back.
+    /// Admits a test chain. A chain with real money must be allowed by name, with the most dollars that the purse may
+    /// let out in a day: `ethereum=500`. Returns that limit.
     pub fn admits(&self, real: Option<&str>) -> Result<Option<u64>, Error> {
         let chain = self.place.chain;
         if TESTS.contains(&chain) {
@@ -87,8 +88,8 @@ impl Site {
         let most = real.and_then(|real| real.strip_prefix(&name)?.strip_prefix('=')?.parse().ok());
         most.map(Some).ok_or_else(|| {
             Error::Wrong(format!(
-                "chain {chain} has real money on it, and neither the purse nor this program has been audited. Whoever wants it all \
-                 the same says so, with the most dollars the purse may let out in a day: --real-money {name}=100"
+                "chain {chain} has real money on it, and neither the purse nor this program has been audited. To use it all \
+                the same, name the most dollars the purse may let out in a day: --real-money {name}=100"
             ))
         })
     }

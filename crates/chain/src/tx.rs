@@ -3,13 +3,13 @@
 use alloy_primitives::{Address, B256, Bytes, Signature, TxKind, U256, keccak256};
 use alloy_rlp::{Decodable, Encodable, Header};
 
-/// What a transaction pays for gas.
+/// The price a transaction offers for gas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fee {
     Legacy {
         price: u128,
     },
-    /// At most `most` for a unit of gas, of which `tip` at most is for whoever makes the block.
+    /// At most `most` for a unit of gas, of which `tip` at most is for the maker of the block.
     Dynamic {
         most: u128,
         tip: u128,
@@ -40,7 +40,7 @@ pub struct Transaction {
 const DYNAMIC: u8 = 2;
 
 impl Transaction {
-    /// What is signed.
+    /// The hash to be signed.
     pub fn hash_to_sign(&self) -> B256 {
         let mut out = Vec::new();
         match self.fee {
@@ -59,7 +59,7 @@ impl Transaction {
         keccak256(out)
     }
 
-    /// As it is sent.
+    /// The signed bytes, as they are sent.
     pub fn signed(&self, signature: &Signature) -> Vec<u8> {
         let mut out = Vec::new();
         let odd = u64::from(signature.v());
@@ -97,26 +97,27 @@ impl Transaction {
         self.value.encode(out);
         self.input.encode(out);
         if matches!(self.fee, Fee::Dynamic { .. }) {
-            // Nothing is named beforehand.
+            // The access list is empty.
             Header { list: true, payload_length: 0 }.encode(out);
         }
     }
 
-    /// What somebody has signed, and who. Whatever is neither of the two kinds, or not said in the one way it can be, is refused.
+    /// Reads a signed transaction and its signer. A transaction of another kind, or in another than the canonical
+    /// encoding, is refused.
     pub fn read(raw: &[u8]) -> Result<(Transaction, Address), String> {
         let told = match raw.first() {
             Some(&DYNAMIC) => read_dynamic(&raw[1..]),
             Some(&kind) if kind >= 0xc0 => read_legacy(raw),
             Some(kind) => return Err(format!("transactions of type {kind} are not signed here")),
-            None => return Err("nothing is no transaction".to_owned()),
+            None => return Err("no transaction: it is empty".to_owned()),
         };
         let (transaction, signature) = told.map_err(|why| format!("no transaction: {why}"))?;
         let from = signature
             .recover_address_from_prehash(&transaction.hash_to_sign())
-            .map_err(|_| "nobody signed this".to_owned())?;
+            .map_err(|_| "no transaction: its signature is not valid".to_owned())?;
         // Two encodings of one thing would have two hashes.
         if transaction.signed(&signature) != raw {
-            return Err("no transaction: it is not written as it should be".to_owned());
+            return Err("no transaction: its encoding is not canonical".to_owned());
         }
         Ok((transaction, from))
     }
@@ -148,7 +149,7 @@ fn read_dynamic(raw: &[u8]) -> alloy_rlp::Result<(Transaction, Signature)> {
     let (tip, most) = (u128::decode(from)?, u128::decode(from)?);
     let (gas, to, value, input) = (u64::decode(from)?, called(from)?, U256::decode(from)?, Bytes::decode(from)?);
     if !Header::decode_bytes(from, true)?.is_empty() {
-        return Err(alloy_rlp::Error::Custom("it names places beforehand"));
+        return Err(alloy_rlp::Error::Custom("it has an access list"));
     }
     let (odd, r, s) = (bool::decode(from)?, U256::decode(from)?, U256::decode(from)?);
     ended(from)?;

@@ -1,8 +1,9 @@
 //! One venue: a pool in which a golem's purse exchanges money for a thing and back.
 //!
-//! An order has a name on the chain, and the purse does nothing twice by the same name. Everything that is signed is on disk
-//! before it is sent. Nothing counts as done before it is deep enough in the chain, and nothing as never done before that is
-//! settled there too: because its nonce is spent on something else, or because its time is over and nothing of it is out.
+//! An order has a name on the chain, and the purse does nothing twice under the same name. Everything that is signed is
+//! on disk before it is sent. An order counts as done only when it is deep enough in the chain, and as never done only
+//! when that is settled there too: because its nonce is spent on something else, or because its time is over and no
+//! transaction of it is out.
 
 mod closing;
 mod shares;
@@ -24,22 +25,22 @@ use crate::rpc::{Block, Endpoints, Log, Receipt};
 use crate::signer::Signer;
 use crate::tx::{Fee, Transaction};
 
-/// Gas that an exchange may take, and for which money is set aside; what it does not need is not paid.
+/// Gas that an exchange may take, and for which money is reserved; unused gas is not paid.
 pub const GAS: u64 = 320_000;
-/// The same for liquidity: two exchanges, and the pool's part of it.
+/// Gas that an order for liquidity may take: two exchanges, and the pool's part of it.
 const GAS_SHARES: u64 = 900_000;
-/// What doing nothing takes.
+/// Gas of an empty transaction.
 const NOTHING: u64 = 21_000;
-/// For whoever makes the block, in wei a unit of gas.
+/// The tip for the maker of the block, in wei a unit of gas.
 const TIP: u128 = 100_000_000;
-/// Blocks that something waits before more is offered for it.
+/// Blocks that a transaction waits before more is offered for it.
 const PATIENCE: u64 = 3;
-/// An order is never good for longer: after this nothing of it can land.
+/// The longest deadline of an order in seconds: after it no transaction of the order can land.
 const LONGEST: u64 = 3_600;
-/// How many numbers are tried for orders that nobody here remembers.
+/// How many numbers are tried in the search for forgotten orders.
 const FORGOTTEN: u64 = 128;
 
-/// Where it is.
+/// The place of a venue: its chain, contracts and tokens.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Place {
@@ -52,18 +53,18 @@ pub struct Place {
     /// Wrapped ether: gas is reckoned at its price.
     pub thing: Address,
     pub thing_decimals: u8,
-    /// In millionths.
+    /// The fee of the pool, in millionths.
     pub fee: u32,
-    /// Blocks on top of one until it counts.
+    /// Blocks on top of a block until it counts.
     pub depth: u64,
     /// The block in which the purse was made.
     pub since: u64,
-    /// What is traded is not the thing, but shares of liquidity between these prices.
+    /// The price range, where shares of liquidity are traded instead of the thing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range: Option<Range>,
 }
 
-/// Where liquidity is given, as the pool counts prices, and what a share of it is.
+/// The range in which liquidity is given, in the pool's ticks, and the size of a share of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Range {
@@ -80,13 +81,14 @@ pub struct Venue {
     outbox: Outbox,
     money: Scale,
     thing: Scale,
-    /// Of what is traded.
+    /// The scale of what is traded: the thing, or a share.
     unit: Scale,
-    /// The thing is the first of the pool's two tokens.
+    /// Whether the thing is the first of the pool's two tokens.
     thing_first: bool,
-    /// Whose orders they are, whichever key signs them: somebody who comes back with another key still finds what it did.
+    /// The identity of the golem, which names its orders whichever key signs them: with a new key it still finds the
+    /// old ones.
     whose: B256,
-    /// Something of its golem's may be in the purse.
+    /// Whether money of this golem may be in the purse.
     ours: bool,
 }
 
@@ -117,7 +119,7 @@ impl Venue {
             }
             let head = venue.chain.head()?;
             let address = venue.signer.address();
-            // Whoever else may still spend from the purse may be this golem, from a disk that was lost.
+            // Another key of the purse may be this golem's own, from a disk that was lost.
             let keyed = venue.ask(venue.place.purse, &Purse::keyCall {}, &head)?;
             let other = keyed != address && keyed != Address::ZERO;
             let sent = venue.chain.sent_by(address, &head)? + u64::from(other);
@@ -138,7 +140,7 @@ impl Venue {
         self.signer.address()
     }
 
-    /// What an order is called on the chain.
+    /// The name of an order on the chain.
     pub fn name_of(&self, key: u64) -> B256 {
         let Place { chain, purse, .. } = &self.place;
         let parts = [&chain.to_be_bytes()[..], purse.as_slice(), self.whose.as_slice(), &key.to_be_bytes()[..]];
@@ -149,7 +151,7 @@ impl Venue {
         ask(&self.chain, to, call, at)
     }
 
-    /// What the purse holds: money, and what is traded in millionths.
+    /// The holdings of the purse: money, and millionths of what is traded.
     pub fn held(&self, at: &Block) -> Result<(Usdc, i64), Error> {
         let owner = self.place.purse;
         let money = self.ask(self.place.money, &Token::balanceOfCall { owner }, at)?;
@@ -172,7 +174,7 @@ impl Venue {
         Ok(self.money.up(amount::worth(one, U256::from(slot.sqrtPriceX96), self.thing_first)))
     }
 
-    /// What an exchange would come to at the newest block; none where the pool would not have it.
+    /// The quote of an exchange at the newest block; none where the pool would refuse it.
     pub fn preview(&self, buys: bool, units: i64) -> Result<Option<Quote>, Error> {
         let head = self.chain.head()?;
         let Some(all) = self.quoted(buys, units, &head)? else { return Ok(None) };
@@ -180,15 +182,16 @@ impl Venue {
             return Ok(None);
         }
         let (cash, fee) = self.parted(buys, all);
-        // As much as the first attempt may offer: an order has no more for gas than what is said here.
+        // As much as the first attempt may offer: an order has no more for gas than its quote says.
         let gas = amount::gas(self.gas(), head.base_fee * 2 + TIP, self.ether(&head)?);
         Ok(Some(Quote { cash, fee, gas }))
     }
 
-    /// Whether the purse lets so many millionths of money or of the thing out now: what it would refuse is not paid gas for.
+    /// Whether the purse lets so many millionths of money or of the thing out now: no gas is paid for a call it would
+    /// refuse.
     fn may_leave(&self, buys: bool, millionths: i64, at: &Block) -> Result<bool, Error> {
         if self.place.range.is_some() && !buys {
-            // Whether it may was part of what it was said to come to.
+            // The trial for the quote has checked that.
             return Ok(true);
         }
         let (token, scale) = if buys { (self.place.money, self.money) } else { (self.place.thing, self.thing) };
@@ -197,7 +200,7 @@ impl Venue {
         Ok(left.min(self.ask(token, &Token::balanceOfCall { owner }, at)?) >= scale.parts(millionths))
     }
 
-    /// What may leave the purse in a day: the money, and the thing at its price.
+    /// The allowance of the purse for a day: the money, and the thing at its price.
     pub fn a_day(&self) -> Result<Usdc, Error> {
         let head = self.chain.head()?;
         let a_day = |token| self.ask(self.place.purse, &Purse::allowancesCall { token }, &head).map(|told| told.aDay);
@@ -206,20 +209,20 @@ impl Venue {
         Ok(Usdc::micros(self.money.up(a_day(self.place.money)?.saturating_add(thing))))
     }
 
-    /// Whose purse it is to spend from now.
+    /// The key that may spend from the purse now.
     pub fn keyed(&self) -> Result<Address, Error> {
         let head = self.chain.head()?;
         self.ask(self.place.purse, &Purse::keyCall {}, &head)
     }
 
-    /// Why a preview came to nothing, where that is for its owner to know; none where the pool would not have it.
+    /// Why a preview gave no quote, where the owner should know; none where the pool would refuse the exchange.
     pub fn why_not(&self, buys: bool, units: i64) -> Result<Option<String>, Error> {
         let (head, purse) = (self.chain.head()?, self.place.purse);
         if self.ask(purse, &Purse::frozenCall {}, &head)? {
             return Ok(Some("its owner has frozen the purse".to_owned()));
         }
         if self.ask(purse, &Purse::untilCall {}, &head)? <= head.time {
-            return Ok(Some("the time of its key is over; its owner calls setKey again".to_owned()));
+            return Ok(Some("its key has expired; its owner calls setKey again".to_owned()));
         }
         let (money, there) = self.held(&head)?;
         let [has, wanted] = [there, units].map(|millionths| millionths as f64 / 1e6);
@@ -231,8 +234,9 @@ impl Venue {
         })
     }
 
-    /// Why somebody who knows of no order above this one must not begin anything: the chain does not know what it did last, or
-    /// knows more of it than it does itself. Either way its books do not say what is in the purse. It stays so.
+    /// Why a golem that knows of no order above this one must not begin anything: the chain does not have its last
+    /// order, or has orders that the golem does not know of. Either way its books do not say what is in the purse. The
+    /// finding is kept.
     pub fn astray(&mut self, last: u64) -> Result<Option<String>, Error> {
         let (head, done) = (self.chain.head()?, self.outbox.last_done());
         if let Some(done) = done
@@ -249,15 +253,15 @@ impl Venue {
             unknown = if unknown.is_none() && self.is_done(key, &head)? { Some(key) } else { unknown };
         }
         let why = unknown.map(|key| format!("order {key} was carried out after this copy of it was made"));
-        // In one line: whoever is killed here has looked and knows, or looks again.
+        // In one line: after a kill here, either the finding is on record or the search is repeated.
         if forgotten || why.is_some() {
             self.outbox.looked(why.clone())?;
         }
         Ok(why)
     }
 
-    /// A purse that is another's, and out of which nothing was ever done for somebody who has used the numbers up to this one, has
-    /// nothing of theirs in it: at their end it is left alone. Where nobody can be sure, it is not.
+    /// Leaves the purse alone at the end of a golem whose last order has this number, if the purse is another key's and
+    /// no order of this golem was ever carried out with it. In doubt the purse is not left alone.
     pub fn leave_to_others(&mut self, last: u64) -> Result<(), Error> {
         let head = self.chain.head()?;
         self.ours = last > FORGOTTEN || !self.outbox.has_sent_nothing() || self.keyed()? == self.address();
@@ -267,7 +271,7 @@ impl Venue {
         Ok(())
     }
 
-    /// What is paid for it, or comes in for it, fee included.
+    /// The money paid or received for an exchange, fee included.
     fn quoted(&self, buys: bool, units: i64, at: &Block) -> Result<Option<Usdc>, Error> {
         let told = match self.place.range {
             Some(range) => self.share_quoted(range, buys, units, at),
@@ -275,7 +279,7 @@ impl Venue {
         };
         match told {
             Ok(micros) => Ok(Some(Usdc::micros(micros)).filter(|all| *all > Usdc::ZERO && *all <= Usdc::MOST)),
-            // The pool cannot do it or the purse does not let it, and says so.
+            // The pool or the purse refuses.
             Err(Error::Said(_)) => Ok(None),
             Err(other) => Err(other),
         }
@@ -297,21 +301,21 @@ impl Venue {
         }
     }
 
-    /// Money that moves, and what of it is the pool's fee.
+    /// The money that moves, and the part of it that is the pool's fee.
     fn parted(&self, buys: bool, all: Usdc) -> (Usdc, Usdc) {
         if self.place.range.is_some() {
-            // What the pool took on the way is in the price of a share: most of what is paid was never exchanged.
+            // The pool's fee is in the price of a share: most of the money paid was never exchanged.
             return (if buys { Usdc::ZERO - all } else { all }, Usdc::ZERO);
         }
         let (fee, whole) = (i128::from(self.place.fee), 1_000_000_i128);
         let micros = i128::from(all.as_micros());
-        // It is taken from what goes in; where that is the thing, money that comes out is what is left.
+        // The fee is taken from the input; where that is the thing, the money received is without it.
         let fee = if buys { micros * fee / whole } else { micros * fee / (whole - fee) };
         let fee = Usdc::micros(fee as i64);
         if buys { (fee - all, fee) } else { (all + fee, fee) }
     }
 
-    /// Does it, once and within its bounds.
+    /// Carries out an order, once and within its bounds.
     pub fn commit(&mut self, key: u64, buys: bool, order: &Order) -> Result<Fate, Error> {
         if self.outbox.get(key).is_none() {
             let head = self.chain.head()?;
@@ -323,22 +327,22 @@ impl Venue {
         self.settle(key, Some(buys))
     }
 
-    /// Something was done under this number before, by somebody whose record is lost. It is taken for this order if it could be,
-    /// so that the books say what the purse does; else this one never was.
+    /// The fate of an order whose number was used before, by an outbox that is lost. The old order counts as this one
+    /// if it fits its bounds, so that the books agree with the purse; otherwise this order was never done.
     fn found(&mut self, key: u64, buys: bool, order: &Order, head: &Block) -> Result<Fate, Error> {
         let deep = self.chain.block(head.number.saturating_sub(self.place.depth))?;
         if !self.is_done(key, &deep)? {
             return Ok(Fate::Pending);
         }
         let outcome = self.outcome(key, &deep, &Flight::default())?;
-        // What an ether is worth by now says nothing of what it was when its gas was set aside.
+        // Today's price of ether says nothing of the price when the gas was reserved.
         let outcome = Outcome { gas: outcome.gas.min(order.gas), ..outcome };
         let effect = if buys { Effect::Adds } else { Effect::Reduces };
         let fate = if order.allows(effect, &outcome) { Fate::Done(outcome) } else { Fate::Never };
         self.outbox.over(key, fate)
     }
 
-    /// What became of it.
+    /// The fate of an order.
     pub fn reconcile(&mut self, key: u64) -> Result<Fate, Error> {
         self.settle(key, None)
     }
@@ -366,12 +370,12 @@ impl Venue {
             if self.chain.sent_by(self.signer.address(), &deep)? > nonce {
                 return self.in_vain(key, &flight);
             }
-            // Long past its end the purse would not do it, whether or not anybody takes it off the way.
+            // Long past its end the purse refuses it, whether or not its transaction is replaced.
             let over = flight.order.is_some_and(|order| deep.time > order.until.as_millis() / 1_000 + LONGEST);
             return if over { self.outbox.over(key, Fate::Never) } else { self.keep_at_it(key, &flight, &head) };
         }
         let Some(order) = flight.order else { return self.unheard_of(key, &head) };
-        // One at a time, and only whoever commits it sends it: nothing of this one is out.
+        // One order at a time, and only `commit` sends it: no transaction of this one is out.
         let waits = self.outbox.under_way().next().is_some();
         match buys {
             Some(buys) if !waits && !past(&order, &head) => self.send(key, buys, &order, &head),
@@ -379,13 +383,13 @@ impl Venue {
         }
     }
 
-    /// Nobody here has sent it. Unless the record was lost, that is for good.
+    /// The fate of a key that was not sent from here: final, unless the outbox was lost.
     fn unheard_of(&mut self, key: u64, head: &Block) -> Result<Fate, Error> {
         let lost = self.outbox.begun.is_some_and(|(sent, time)| sent > 0 && head.time < time + LONGEST);
         if lost { Ok(Fate::Pending) } else { self.outbox.over(key, Fate::Never) }
     }
 
-    /// The first attempt, if its bounds still hold.
+    /// Sends the first attempt, if the order's bounds still hold.
     fn send(&mut self, key: u64, buys: bool, order: &Order, head: &Block) -> Result<Fate, Error> {
         let all = self.quoted(buys, order.units, head)?;
         let within = |all: Usdc| if buys { all <= order.most } else { all >= order.least };
@@ -417,7 +421,7 @@ impl Venue {
         self.put(key, &tx, head, ether, false)
     }
 
-    /// Signs it, writes it down, and only then sends it.
+    /// Signs a transaction, records it, and only then sends it.
     fn put(&mut self, key: u64, tx: &Transaction, head: &Block, ether: i64, cancels: bool) -> Result<Fate, Error> {
         let raw = self.signer.sign(tx)?;
         let attempt = Attempt {
@@ -431,19 +435,21 @@ impl Venue {
         };
         let raw = attempt.raw.clone();
         self.outbox.sent(key, attempt)?;
-        // Whether anybody took it is seen the next time somebody asks.
+        // Whether an endpoint took it is seen at the next question.
         let _ = self.chain.send(&raw);
         Ok(Fate::Pending)
     }
 
-    /// What became of a transaction in the chain as it is now: a node may still have a receipt from blocks that were taken back.
+    /// The receipt of a transaction in the chain as it is now: a node may still have one from blocks that were taken
+    /// back.
     fn landed(&self, hash: B256) -> Result<Option<Receipt>, Error> {
         let Some(receipt) = self.chain.receipt(hash)? else { return Ok(None) };
         let there = self.chain.block(receipt.block)?.hash == receipt.block_hash;
         Ok(Some(receipt).filter(|_| there))
     }
 
-    /// It is out and not settled: the same bytes again, more for gas, or nothing at all in its place.
+    /// Pushes an order that is out and not settled: sends the same bytes again, offers more for gas, or replaces it
+    /// with an empty transaction.
     fn keep_at_it(&mut self, key: u64, flight: &Flight, head: &Block) -> Result<Fate, Error> {
         let last = flight.attempts.last().expect("there is one").clone();
         if self.landed(last.hash)?.is_some() {
@@ -458,7 +464,7 @@ impl Venue {
         let waited = head.number >= last.block + PATIENCE;
         if (late && !last.cancels || waited) && more > last.most + last.most / 10 {
             let (tx, _) = Transaction::read(&last.raw).map_err(Error::Wrong)?;
-            // As much more for whoever makes the block, or nodes keep the one before.
+            // As much more for the maker of the block, or nodes keep the one before.
             let tip = if let Fee::Dynamic { tip, .. } = tx.fee { tip + tip / 8 + 1 } else { more };
             let fee = Fee::Dynamic { most: more, tip: tip.min(more) };
             let tx = if late {
@@ -472,7 +478,8 @@ impl Venue {
         Ok(Fate::Pending)
     }
 
-    /// Its nonce is spent, and it was not done: it never will be. What it cost to try is paid.
+    /// The fate of an order whose nonce is spent and which was not done: it never will be, and the gas of its attempts
+    /// is paid.
     fn in_vain(&mut self, key: u64, flight: &Flight) -> Result<Fate, Error> {
         let mut gas = Usdc::ZERO;
         for attempt in &flight.attempts {
@@ -484,7 +491,7 @@ impl Venue {
         self.outbox.over(key, fate)
     }
 
-    /// What the purse said when it did this: in the block that is known, or wherever it was, newest first.
+    /// The event the purse logged for an order: in its block if that is known, otherwise searched from the newest back.
     fn told_of(&self, key: u64, block: Option<u64>, deep: &Block) -> Result<Log, Error> {
         let topics = json!([Purse::Exchanged::SIGNATURE_HASH, self.name_of(key)]);
         let (mut to, since) = (block.unwrap_or(deep.number), block.unwrap_or(self.place.since));
@@ -495,13 +502,15 @@ impl Venue {
                 0 if from > since => to = from - 1,
                 1 => return Ok(logs.remove(0)),
                 times => {
-                    return Err(Error::Wrong(format!("the purse says {times} times what became of order {key}")));
+                    return Err(Error::Wrong(format!(
+                        "the purse has {times} events of order {key}, where one was expected"
+                    )));
                 }
             }
         }
     }
 
-    /// What came of it, as the chain says.
+    /// The outcome of an order, as the chain has it.
     fn outcome(&self, key: u64, deep: &Block, flight: &Flight) -> Result<Outcome, Error> {
         let mut known = None;
         for attempt in flight.attempts.iter().rev().filter(|attempt| !attempt.cancels) {
@@ -512,7 +521,7 @@ impl Venue {
         }
         let log = self.told_of(key, known.as_ref().map(|receipt| receipt.block), deep)?;
         let told = Purse::Exchanged::decode_raw_log(log.topics.iter().copied(), &log.data)
-            .map_err(|why| Error::Wrong(format!("the purse says what nobody understands: {why}")))?;
+            .map_err(|why| Error::Wrong(format!("an event of the purse cannot be read: {why}")))?;
         let receipt = if known.is_some() { known } else { self.landed(log.transaction)? };
         let receipt = receipt.ok_or_else(|| Error::Wrong("a transaction without a receipt".to_owned()))?;
         let attempt = flight.attempts.iter().find(|attempt| attempt.hash == log.transaction);
@@ -528,7 +537,7 @@ impl Venue {
     }
 }
 
-/// What is in a purse, and who may spend it.
+/// The state of a purse: its key and its holdings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Held {
     pub key: Option<Address>,
@@ -536,22 +545,22 @@ pub struct Held {
     pub until: u64,
     pub frozen: bool,
     pub money: Usdc,
-    /// In millionths of one.
+    /// Things, in millionths of one.
     pub things: i64,
-    /// What of it is in the pool, in millionths of a share; none where no shares are traded.
+    /// Liquidity in the pool, in millionths of a share; none where no shares are traded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shares: Option<i64>,
-    /// What of each may leave now.
+    /// The money that may leave now; `things_left` for things.
     pub money_left: Usdc,
     pub things_left: i64,
 }
 
-/// Something of a purse is in its pool.
+/// Whether a purse has liquidity in its pool.
 pub fn in_pool(chain: &Endpoints, place: &Place) -> Result<bool, Error> {
     Ok(ask(chain, place.purse, &Purse::liquidityCall {}, &chain.head()?)? > 0)
 }
 
-/// A purse, as anybody can see it.
+/// Reads the state of a purse, which is public.
 pub fn purse(chain: &Endpoints, place: &Place) -> Result<Held, Error> {
     let head = chain.head()?;
     let (money, thing) = (Scale::of(place.money_decimals)?, Scale::of(place.thing_decimals)?);
@@ -559,7 +568,7 @@ pub fn purse(chain: &Endpoints, place: &Place) -> Result<Held, Error> {
     let amount =
         |token, scale: Scale| ask(chain, token, &Token::balanceOfCall { owner }, &head).map(|all| scale.down(all));
     let key = Some(ask(chain, owner, &Purse::keyCall {}, &head)?).filter(|key| *key != Address::ZERO);
-    // Nobody is there to spend what nobody has the key to.
+    // Without a key nothing can be spent.
     let left = |token, scale: Scale| match key {
         Some(_) => ask(chain, owner, &Purse::leftCall { token }, &head).map(|all| scale.down(all)),
         None => Ok(0),
@@ -582,10 +591,10 @@ pub fn purse(chain: &Endpoints, place: &Place) -> Result<Held, Error> {
 
 fn ask<C: SolCall>(chain: &Endpoints, to: Address, call: &C, at: &Block) -> Result<C::Return, Error> {
     let said = chain.call(to, &call.abi_encode(), at)?;
-    C::abi_decode_returns(&said).map_err(|why| Error::Wrong(format!("{to} answers what nobody asked: {why}")))
+    C::abi_decode_returns(&said).map_err(|why| Error::Wrong(format!("the answer of {to} cannot be read: {why}")))
 }
 
-/// Seconds of the chain after which it must not be done any more.
+/// The time of the chain after which an order must not be done, in seconds.
 fn deadline(order: &Order, head: &Block) -> u64 {
     (order.until.as_millis() / 1_000).min(head.time + LONGEST)
 }
@@ -594,7 +603,7 @@ fn past(order: &Order, head: &Block) -> bool {
     head.time > order.until.as_millis() / 1_000
 }
 
-/// The most that a unit of gas may cost within what was set aside, in wei.
+/// The most that a unit of gas may cost within the order's reservation, in wei.
 fn most_for_gas(order: &Order, gas: u64, ether: i64) -> u128 {
     let micros = order.gas.as_micros().max(0) as u128;
     let wei = U256::from(micros) * U256::from(10_u64.pow(18)) / U256::from(ether.max(1));

@@ -1,5 +1,5 @@
-//! Where a model server is. Text on its way there is readable to everybody in between unless it is
-//! encrypted, so plain http is for this machine alone, or for a network its owner vouches for.
+//! The address of a model server. Text on its way there can be read on the network unless it is encrypted, so plain
+//! http is for this machine alone, or for a network its owner vouches for.
 
 use std::net::IpAddr;
 
@@ -11,16 +11,16 @@ const WHAT: &str = "the address of the model server";
 
 #[derive(Clone, Debug)]
 pub(crate) struct Address {
-    /// Where it is asked.
+    /// The address that requests go to.
     pub(crate) url: Url,
-    /// On this machine.
+    /// The server is on this machine.
     pub(crate) loopback: bool,
 }
 
 impl Address {
     /// Takes a server's root, its `/v1` or the whole address, which ends in this path: all three are in common use.
     pub(crate) fn parse(base: &str, end: &str, allow_plain_http: bool) -> Result<Address, Error> {
-        // What was given is never repeated in a message: it might hold a password.
+        // The address given is never repeated in a message: it might hold a password.
         let wrong = |why: String| Error::Config { what: WHAT, why };
         let example = "write it like http://localhost:11434 or https://api.example.com/v1";
         let mut url = Url::parse(base.trim()).map_err(|why| wrong(format!("cannot be read ({why}); {example}")))?;
@@ -37,12 +37,12 @@ impl Address {
         let loopback = is_loopback(&host);
         if url.scheme() == "http" && !loopback && !allow_plain_http {
             return Err(wrong(format!(
-                "is plain http to another machine ({host}), readable to everybody in between; use https, or allow \
+                "is plain http to another machine ({host}), which can be read on the network; use https, or allow \
                  plain http if the network is yours"
             )));
         }
         let path = url.path().trim_end_matches('/');
-        // Some have a version of their own there.
+        // Some servers have a version of their own in the path.
         let versioned = path.split('/').any(|part| part.starts_with("v1"));
         let path = match path {
             whole if whole.ends_with(end) => whole.to_owned(),

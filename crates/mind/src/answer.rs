@@ -1,5 +1,5 @@
-//! What a server sends back, read with distrust: as many vectors as texts, each in its place, all of one length
-//! and made of numbers. And what it says when it complains.
+//! A server's answer, read with distrust: as many vectors as texts, each in its place, all of one length and made of
+//! numbers. Also the message in a server's error.
 
 use serde::Deserialize;
 
@@ -16,14 +16,14 @@ struct Answer {
 #[derive(Deserialize)]
 struct Item {
     index: Option<usize>,
-    /// What is no number arrives as null from some servers; JSON has no word for it.
+    /// The vector; some servers send null for what is not a number, since JSON has no word for it.
     embedding: Vec<Option<f32>>,
 }
 
 /// The vectors in the order of the texts, of one dimension and of length one; or why they cannot be used.
 pub(crate) fn vectors(body: &[u8], wanted: usize) -> Result<Vec<Vec<f32>>, String> {
     let answer: Answer =
-        serde_json::from_slice(body).map_err(|why| format!("it is not of the form expected ({why})"))?;
+        serde_json::from_slice(body).map_err(|why| format!("it does not have the expected form ({why})"))?;
     if answer.data.len() != wanted {
         return Err(format!("{} vectors came for {wanted} texts", answer.data.len()));
     }
@@ -34,7 +34,7 @@ pub(crate) fn vectors(body: &[u8], wanted: usize) -> Result<Vec<Vec<f32>>, Strin
         let place = free.ok_or_else(|| format!("two vectors are for text {index}, or there is no such text"))?;
         let numbers = item.embedding.into_iter().collect::<Option<Vec<f32>>>();
         let vector = numbers.and_then(unit).ok_or_else(|| {
-            format!("the vector of text {index} is empty, all zeros, or holds something that is no number")
+            format!("the vector of text {index} is empty, all zeros, or holds something that is not a number")
         })?;
         *place = Some(vector);
     }
@@ -45,7 +45,7 @@ pub(crate) fn vectors(body: &[u8], wanted: usize) -> Result<Vec<Vec<f32>>, Strin
     }
 }
 
-/// The message inside an error's body, in whichever of the usual places it is, made fit for a terminal.
+/// The message inside an error's body, from any of the usual places, made fit for a terminal.
 pub(crate) fn complaint(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body);
     let json: Option<serde_json::Value> = serde_json::from_str(&text).ok();
@@ -86,7 +86,7 @@ mod tests {
         check_refused(r#"{"index":0,"embedding":[1,0]},{"index":0,"embedding":[1,0]}"#, 2, "two vectors");
         check_refused(r#"{"index":7,"embedding":[1,0]}"#, 1, "no such text");
         check_refused(r#"{"index":0,"embedding":[1,0]},{"index":1,"embedding":[1]}"#, 2, "2 and of 1");
-        check_refused(r#"{"index":0,"embedding":[1,null]}"#, 1, "no number");
+        check_refused(r#"{"index":0,"embedding":[1,null]}"#, 1, "not a number");
         check_refused(r#"{"index":0,"embedding":[1,1e39]}"#, 1, "out of range");
         check_refused(r#"{"index":0,"embedding":[0,0]}"#, 1, "zeros");
         check_refused(r#"{"index":0,"embedding":[]}"#, 1, "empty");

@@ -1,4 +1,4 @@
-//! Who could be asked from here: servers on this machine that answer, and providers whose key is in the environment.
+//! Models at hand: servers on this machine that answer, and providers whose key is in the environment.
 
 use std::env;
 use std::io::Read;
@@ -12,23 +12,23 @@ use serde_json::Value;
 use crate::answer::printable;
 use crate::provider::PROVIDERS;
 
-/// A server of this machine takes a connection in less, or is not there.
+/// How long to wait for a connection: a server of this machine accepts one sooner, or is not there.
 const CONNECT: Duration = Duration::from_millis(200);
 const ANSWER: Duration = Duration::from_secs(2);
 /// The longest list of models that is read.
 const LIST: u64 = 1 << 20;
 
-/// Somebody who could be asked.
+/// A provider or local server that could be asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AtHand {
     pub provider: &'static str,
     /// The variable that holds the key; none for a server of this machine.
     pub variable: Option<&'static str>,
-    /// What a server of this machine has loaded, as it calls it.
+    /// The models that a server of this machine has, by its own names.
     pub models: Vec<String>,
 }
 
-/// Looks around. Nothing is asked that could cost anything, and no key is read.
+/// Lists what is at hand. Nothing is asked that could cost anything, and no key is read.
 pub fn look_around() -> Vec<AtHand> {
     let here = PROVIDERS.iter().filter_map(|provider| match provider.key_env {
         Some(variable) => {
@@ -43,7 +43,7 @@ pub fn look_around() -> Vec<AtHand> {
     here.collect()
 }
 
-/// What a server of this machine has; nothing if it is not one that answers questions.
+/// The models of a server of this machine; `None` if no model server answers there.
 fn models(base: &str) -> Option<Vec<String>> {
     let url = Url::parse(base).ok()?;
     let (host, port) = (url.host_str()?, url.port_or_known_default()?);

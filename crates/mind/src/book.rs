@@ -1,6 +1,6 @@
-//! The price book: what models cost by two public tables, written by `packaging/prices` and dated. Names are found as they
-//! are, by what else a provider calls the model, with the date of a version left out, and without what an agent writes into
-//! brackets behind them.
+//! The price book: prices of models from two public tables, written by `packaging/prices` and dated. A model is found
+//! by its name, by another name of its provider's, with the date of a version left out, and without what an agent adds
+//! in brackets.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
@@ -9,20 +9,20 @@ use crate::Error;
 use crate::price::{Above, Price, Rates};
 use crate::provider::{Named, PROVIDERS};
 
-/// As it was when this program was built.
+/// The book as it was when this program was built.
 const BUILT_IN: &str = include_str!("prices.csv");
 
 const COLUMNS: &str = "provider/model,input,output,cached,write 5m,write 1h,threshold,above input,above output,\
                        above cached,above write 5m,above write 1h,context,longest answer,kinds,also,valid from,source";
-/// What stands where a source would, of a model about which the tables do not agree.
+/// The word in place of a source, for a model about which the tables do not agree.
 const REFUSED: &str = "refused";
-/// A million dollars for a million tokens: what is dearer is a slip of somebody's.
+/// The highest price believed, a million dollars for a million tokens: a higher one is a slip.
 const DEAREST: u64 = 1_000_000_000_000;
 /// The largest book that is read.
 const LARGEST: usize = 8 << 20;
-/// Names longer than this are compared with no others.
+/// The longest name that is compared with others.
 const LONGEST: usize = 120;
-/// How alike names are that may be meant, from 0 to 1.
+/// The least likeness, from 0 to 1, at which a name is suggested for another.
 const ALIKE: f64 = 0.55;
 
 /// A model in the book.
@@ -31,16 +31,16 @@ pub struct Row {
     /// `PROVIDER/MODEL`.
     pub name: String,
     pub price: Price,
-    /// Tokens that may go in, and out.
+    /// The most tokens of input; `longest_answer` has those of output.
     pub context: Option<u64>,
     pub longest_answer: Option<u64>,
-    /// What it can be given: `text`, `image`, `pdf`, `audio`, `video`.
+    /// Kinds of input: `text`, `image`, `pdf`, `audio`, `video`.
     pub kinds: Vec<String>,
-    /// What else it is called.
+    /// Other names of the model.
     pub also: Vec<String>,
-    /// Since when it costs this, where somebody says so.
+    /// The day since which the price holds, where a table says so.
     pub valid_from: Option<String>,
-    /// Which tables say so.
+    /// The tables that have this price.
     pub source: String,
 }
 
@@ -53,9 +53,9 @@ impl Row {
 #[derive(Debug)]
 pub struct Book {
     looked_up: String,
-    /// By name.
+    /// Rows, by name.
     rows: Vec<Row>,
-    /// Where each name and each other name stands.
+    /// The row of each name, other names included.
     names: HashMap<String, usize>,
     refused: HashSet<String>,
 }
@@ -66,7 +66,7 @@ impl Book {
         Arc::clone(BOOK.get_or_init(|| Arc::new(Book::parse(BUILT_IN).expect("the book that is built in"))))
     }
 
-    /// Reads a whole book, or says in which line it is none.
+    /// Reads a whole book; an error names the line that is wrong.
     pub fn parse(text: &str) -> Result<Book, Error> {
         let wrong = |why: String| Error::Config { what: "the price book", why };
         if text.len() > LARGEST {
@@ -78,7 +78,7 @@ impl Book {
         })?;
         let mut lines = (1..).zip(text.lines()).filter(|(_, line)| !line.starts_with('#') && !line.trim().is_empty());
         if lines.next().is_none_or(|(_, line)| line.trim() != COLUMNS) {
-            return Err(wrong(format!("has other columns than these: {COLUMNS}")));
+            return Err(wrong(format!("has columns other than these: {COLUMNS}")));
         }
         let mut book =
             Book { looked_up: looked_up.to_owned(), rows: Vec::new(), names: HashMap::new(), refused: HashSet::new() };
@@ -113,18 +113,18 @@ impl Book {
                 .ok()
                 .filter(|number| *number <= DEAREST)
                 .map(Some)
-                .ok_or_else(|| format!("{digits} is no whole number up to {DEAREST}")),
+                .ok_or_else(|| format!("{digits} is not a whole number up to {DEAREST}")),
         };
-        // Who makes it wants to be paid for what is written to a cache, whoever sells it.
+        // Anthropic charges for writes to a cache, also where another provider sells the model.
         let dear = name.starts_with("anthropic/") || name.contains("claude");
         let rates = |from: usize| -> Result<Option<Rates>, String> {
             let (Some(input), Some(output)) = (number(from)?, number(from + 1)?) else { return Ok(None) };
             let more = [number(from + 2)?, number(from + 3)?, number(from + 4)?];
             Ok(Some(Rates::filled(input, output, more, dear)))
         };
-        let usual = rates(1)?.ok_or("it has no price of what goes in, or out")?;
+        let usual = rates(1)?.ok_or("it has no price for input or for output")?;
         if usual.input == 0 {
-            return Err("nobody sells tokens for nothing".to_owned());
+            return Err("no provider sells tokens for nothing".to_owned());
         }
         let above = match (number(6)?, rates(7)?) {
             (None, None) => None,
@@ -139,7 +139,7 @@ impl Book {
         }
         let valid_from = Some(cells[16].to_owned()).filter(|day| !day.is_empty());
         if valid_from.as_deref().is_some_and(|day| !is_day(day)) {
-            return Err(format!("{} is no day, such as 2026-11-19", cells[16]));
+            return Err(format!("{} is not a day, such as 2026-11-19", cells[16]));
         }
         self.rows.push(Row {
             name,
@@ -154,23 +154,23 @@ impl Book {
         Ok(())
     }
 
-    /// The day it was looked up, such as 2026-11-19.
+    /// The day the prices were looked up, such as 2026-11-19.
     pub fn looked_up(&self) -> &str {
         &self.looked_up
     }
 
-    /// All models, by name.
+    /// All models of the book, by name.
     pub fn rows(&self) -> &[Row] {
         &self.rows
     }
 
-    /// The model that is called so.
+    /// The model of this name, in any of its spellings.
     pub fn find(&self, name: &str) -> Option<&Row> {
         for spelling in spellings(name) {
             if let Some(at) = self.names.get(&spelling) {
                 return Some(&self.rows[*at]);
             }
-            // Where the tables do not agree, what it is a version of proves nothing.
+            // Where the tables do not agree about a name, the price of its undated model proves nothing.
             if self.refused.contains(&spelling) {
                 return None;
             }
@@ -178,7 +178,7 @@ impl Book {
         None
     }
 
-    /// What a model costs; nothing is paid on this machine.
+    /// The price of a model; one on this machine is free.
     pub fn price(&self, named: &Named) -> Result<Price, Error> {
         match self.find(&named.name) {
             Some(row) => Ok(row.price),
@@ -187,7 +187,7 @@ impl Book {
         }
     }
 
-    /// Why it is not known, and what is.
+    /// The error for a model without a price: why it has none, and which names are near.
     pub fn unpriced(&self, name: &str) -> Error {
         let near: Vec<&str> = self.nearest(name, 3);
         let why = if spellings(name).any(|spelling| self.refused.contains(&spelling)) {
@@ -200,7 +200,7 @@ impl Book {
         Error::Unpriced { model: name.to_owned(), why }
     }
 
-    /// Names that may have been meant, the nearest first.
+    /// Names that may have been meant, nearest first.
     pub fn nearest(&self, name: &str, most: usize) -> Vec<&str> {
         let name = without_brackets(name);
         if name.len() > LONGEST {
@@ -224,7 +224,7 @@ impl Book {
     }
 }
 
-/// Without what an agent writes behind a name for itself, such as the `[1m]` of a longer context.
+/// A model's name without what an agent adds in brackets for itself, such as the `[1m]` of a longer context.
 pub fn without_brackets(name: &str) -> &str {
     match name.strip_suffix(']').and_then(|begun| begun.rsplit_once('[')) {
         Some((name, _)) if !name.is_empty() => name,
@@ -232,7 +232,7 @@ pub fn without_brackets(name: &str) -> &str {
     }
 }
 
-/// Under what a name may stand in the book, the nearest to it first.
+/// The spellings under which a name may stand in the book, nearest first.
 fn spellings(name: &str) -> impl Iterator<Item = String> {
     let plain = without_brackets(name);
     let undated = without_day(plain);
@@ -240,7 +240,7 @@ fn spellings(name: &str) -> impl Iterator<Item = String> {
     [name.to_owned(), plain.to_owned()].into_iter().chain(more)
 }
 
-/// The model of which this is a version: without `-2024-07-18` or `-20250514`.
+/// The undated name of a version: without `-2024-07-18` or `-20250514`.
 fn without_day(name: &str) -> Option<&str> {
     let day = |length: usize| {
         let (base, day) = name.split_at_checked(name.len().checked_sub(length)?)?;
@@ -257,7 +257,7 @@ fn is_day(text: &str) -> bool {
     text.len() == 10 && text.starts_with("20") && text.bytes().enumerate().all(|(at, byte)| shape(at, byte))
 }
 
-/// Providers whose key somebody has.
+/// Providers for which a key is there.
 pub fn sellers(has_key: impl Fn(&str) -> bool) -> Vec<&'static str> {
     let open = PROVIDERS.iter().filter(|provider| provider.key_env.is_some_and(&has_key));
     open.map(|provider| provider.name).collect()
@@ -302,7 +302,7 @@ mod tests {
         assert!(book.find("openai/gpt-99").is_none());
     }
 
-    /// What was set aside before must hold, whatever a call turns out to have used.
+    /// A reservation must cover a call, whatever the call turns out to have used.
     #[test]
     fn no_split_of_the_tokens_of_a_call_costs_more_than_its_dearest() {
         let book = Book::built_in();
@@ -379,7 +379,7 @@ mod tests {
             ("openai/x,1.5,1,,,,,,,,,,,,,,,us", "whole number"),
             ("openai/x,-1,1,,,,,,,,,,,,,,,us", "whole number"),
             ("openai/x,1,1,,,,9,,,,,,,,,,,us", "go together"),
-            ("openai/x,1,1,,,,,,,,,,,,,,soon,us", "no day"),
+            ("openai/x,1,1,,,,,,,,,,,,,,soon,us", "not a day"),
             ("openai/big,1,1,,,,,,,,,,,,,,,us", "twice"),
             ("openai/x,1,1,,,,,,,,,,,,,openai/big,,us", "twice"),
         ] {

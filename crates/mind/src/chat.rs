@@ -1,6 +1,6 @@
-//! A model that is asked something and answers in words. A sum becomes tokens here: an upper bound of what goes in, and as
-//! many out as the rest of the sum pays for. What a server says it used is believed up to what was set aside; what it says
-//! beyond that is told and never owed.
+//! A model that is asked something and answers in words. A sum becomes tokens here: an upper bound of the input, and as
+//! many tokens of output as the rest of the sum pays for. The usage a server reports is believed up to the reservation;
+//! anything beyond is reported and never owed.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
@@ -17,49 +17,49 @@ use crate::provider::{Named, Protocol, Shape};
 use crate::tokens::Tokens;
 use crate::wire::{Shows, Wire};
 
-/// The longest answer that is read: far more than the tokens of any would take.
+/// The longest answer that is read, in bytes: far more than any answer takes.
 const ANSWER_BYTES: usize = 1 << 20;
-/// Tokens that a server adds around what it is sent.
+/// Tokens that a server adds around the messages.
 const AROUND: u64 = 64;
-/// Fewer tokens than this hold no answer.
+/// The fewest tokens that can hold an answer.
 const FEWEST: u64 = 64;
-/// The version of the protocol with messages that is spoken here.
+/// The version of Anthropic's protocol that is spoken here.
 const VERSION: (&str, &str) = ("anthropic-version", "2023-06-01");
 
-/// What there is to set.
+/// Settings of a client.
 #[derive(Clone, Debug)]
 pub struct ChatConfig {
     pub named: Named,
-    /// Where it is other than the book says, or the book says nothing.
+    /// The owner's price, in place of the book's or where the book has none.
     pub price: Option<Price>,
     pub timeout: Duration,
     /// Allows plain http to another machine.
     pub allow_plain_http: bool,
 }
 
-/// What is asked, and for how much.
+/// A question, and its limits.
 #[derive(Clone, Debug)]
 pub struct Ask<'a> {
     pub system: &'a str,
     pub user: &'a str,
     /// The shape of the answer; null for none.
     pub schema: &'a Value,
-    /// Micro-dollars it may cost.
+    /// The most it may cost, in micro-dollars.
     pub most: u64,
-    /// Tokens of an answer beyond which nobody reads.
+    /// The most tokens of an answer that are of use.
     pub tokens: u64,
     pub temperature: f32,
-    /// How long it may take.
+    /// The longest time it may take.
     pub within: Duration,
 }
 
-/// What came back.
+/// An answer, and what it cost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Said {
     pub text: String,
     /// Tokens in and out, as the server counts them; none if it does not say.
     pub used: Option<(u64, u64)>,
-    /// Micro-dollars, as far as can be known; all that was set aside if the server does not say what it used.
+    /// Micro-dollars, as far as can be known; the whole reservation if the server does not report its usage.
     pub cost: u64,
 }
 
@@ -69,7 +69,7 @@ pub struct Chat {
     named: Named,
     price: Price,
     wire: Wire,
-    /// How far it can be held to a shape; less, once it has refused one.
+    /// How far the server can be held to a shape; lowered once it has refused one.
     shape: AtomicU8,
 }
 
@@ -108,7 +108,7 @@ impl Chat {
         // No tokeniser makes more tokens than there are bytes.
         let schema = if shape == Shape::Schema { ask.schema.to_string().len() } else { 0 };
         let input = (system.len() + ask.user.len() + schema) as u64 + AROUND;
-        // Nothing is marked for a cache, and some write there unasked.
+        // Nothing is marked for a cache, and some servers write there unasked.
         let dearest = self.price.dearest(input, Writes::Short);
         let tokens = dearest.affords(ask.most, input).unwrap_or(0).min(ask.tokens);
         if tokens < FEWEST.min(ask.tokens) {
@@ -122,7 +122,7 @@ impl Chat {
         };
         let answer = self.wire.post(&body, headers, ask.within).inspect_err(|why| self.learn_from(why, shape))?;
         let answer: Value = serde_json::from_slice(&answer)
-            .map_err(|why| self.wire.nonsense(format!("it is not of the form expected ({why})")))?;
+            .map_err(|why| self.wire.nonsense(format!("it does not have the expected form ({why})")))?;
         let (text, used) = match self.named.protocol {
             Protocol::Chat => (
                 answer.pointer("/choices/0/message/content").and_then(Value::as_str),
@@ -170,7 +170,7 @@ impl Chat {
             .unwrap_or(Shape::Asked)
     }
 
-    /// A server that would not be held to a shape is asked for less of one the next time.
+    /// Asks less of a server the next time, once it has refused the shape of an answer.
     fn learn_from(&self, why: &Error, shape: Shape) {
         let of_shape =
             |says: &str| ["response_format", "json_schema", "json_object", "schema"].iter().any(|w| says.contains(w));
@@ -183,7 +183,7 @@ impl Chat {
     }
 }
 
-/// What the server of messages counted; nothing, if it does not say so in whole numbers.
+/// The usage as Anthropic's protocol reports it; `None` if it is not in whole numbers.
 fn messages(usage: &Value) -> Option<Tokens> {
     let count = |name: &str| usage.get(name).and_then(Value::as_u64);
     let mut tokens = Tokens { input: count("input_tokens")?, output: count("output_tokens")?, ..Tokens::default() };

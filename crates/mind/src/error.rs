@@ -14,19 +14,19 @@ pub enum Error {
     /// Skip this text or cut it; everything else would have worked.
     #[error("text {index} cannot be embedded: {why}")]
     Text { index: usize, why: String },
-    /// Nobody there. Asking again may help.
-    #[error("no answer from {url} ({why}); see that the server is running and that the address is right")]
+    /// The server does not answer. Asking again may help.
+    #[error("no answer from {url} ({why}); check that the server is running and that the address is right")]
     Unreachable { url: String, why: String },
-    /// Gone before the answer was complete. Asking again may help.
-    #[error("the answer of {url} was cut off ({why}); see that the server keeps running")]
+    /// The server was gone before the answer was complete. Asking again may help.
+    #[error("the answer from {url} was cut off ({why}); check that the server keeps running")]
     Cut { url: String, why: String },
     /// Asking again may help, for less at a time or with more patience.
     #[error("{url} did not answer within {} s; give it more time or smaller batches", waited.as_secs_f64())]
     Slow { url: String, waited: Duration },
     /// Ask again, but not before the time named.
-    #[error("{url} has too much to do (status {status}); try again {}", when(*retry_after))]
+    #[error("{url} is too busy (status {status}); try again {}", when(*retry_after))]
     Busy { url: String, status: u16, retry_after: Option<Duration> },
-    /// The server is ill. Asking again may help.
+    /// The server failed. Asking again may help.
     #[error("{url} failed (status {status}): {says}")]
     Failed { url: String, status: u16, says: String },
     /// Not without another key.
@@ -42,24 +42,24 @@ pub enum Error {
     #[error("{url} rejects the request (status {status}): {says}")]
     Rejected { url: String, status: u16, says: String },
     /// An answer that must not be used. The server, or the model in it, is not of the kind that was asked.
-    #[error("the answer of {url} cannot be used: {why}; see that `{model}` is a model of the kind that is asked here")]
+    #[error("the answer from {url} cannot be used: {why}; check that `{model}` is the right kind of model")]
     Nonsense { url: String, model: String, why: String },
-    /// Not for this sum.
+    /// The sum is too small for this question.
     #[error(
-        "asking {model} could cost {}, and {} is set aside for it; allow more for one question, or name a cheaper model",
+        "asking {model} could cost {}, and only {} is reserved for it; allow more per question, or name a cheaper model",
         dollars(*needs), dollars(*most)
     )]
     TooDear { model: String, needs: u64, most: u64 },
-    /// Not before somebody says what it costs.
+    /// No question before its price is known.
     #[error(
-        "it is not known what {model} costs, so it is not asked: {why}; to say what it costs, write \
+        "the price of {model} is not known, so it is not asked: {why}; to set its price, write \
          prices = \"{model}=IN/OUT\" under [models] in bardo.toml, with dollars for a million tokens as IN and OUT"
     )]
     Unpriced { model: String, why: String },
-    /// What was stored and what is made now do not go together.
+    /// Stored vectors and new ones are of different sizes.
     #[error(
-        "`{model}` gives vectors of {got} dimensions where {known} were expected: it is not the model it was; go \
-         back to that one or embed everything anew"
+        "`{model}` gives vectors of {got} dimensions where {known} were expected: it is another model than before; go \
+        back to the old one or embed everything again"
     )]
     Dimensions { model: String, known: usize, got: usize },
     /// The model in this folder is missing, damaged or of another kind.
@@ -68,7 +68,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Somebody may want to be paid although no answer is there: the request may have got through.
+    /// Whether the provider may charge although there is no answer: the request may have got through.
     pub fn may_have_cost(&self) -> bool {
         matches!(self, Error::Cut { .. } | Error::Slow { .. } | Error::Failed { .. } | Error::Nonsense { .. })
     }
@@ -85,6 +85,6 @@ fn when(retry_after: Option<Duration>) -> String {
 fn denied(url: &str, variable: Option<&str>) -> String {
     match variable {
         Some(variable) => format!("{url} does not accept the key in {variable}; put a valid one there"),
-        None => format!("{url} wants a key; name the environment variable that holds it"),
+        None => format!("{url} requires a key; name the environment variable that holds it"),
     }
 }

@@ -1,5 +1,5 @@
-//! The key to a server, from the environment variable its owner named. It goes into one header of a request and
-//! nowhere else: not into messages, not into debug output, not back out of what a server complains about.
+//! The key to a server, from the environment variable its owner named. It goes into one header of a request and nowhere
+//! else: not into messages, not into debug output, not into a server's complaint that is passed on.
 
 use std::env;
 use std::fmt;
@@ -19,7 +19,7 @@ impl Key {
     pub(crate) fn from_env(variable: &str) -> Result<Key, Error> {
         let wrong = |why| Error::Key { variable: variable.to_owned(), why };
         let value = env::var(variable).map_err(|why| match why {
-            env::VarError::NotPresent => wrong("it is not set where Bardo runs: export it and start again; a server that wants no key is named without one"),
+            env::VarError::NotPresent => wrong("it is not set where Bardo runs: export it and start again; a server that needs no key is named without one"),
             env::VarError::NotUnicode(_) => wrong("it is not text"),
         })?;
         Key::new(variable, &value)
@@ -30,10 +30,11 @@ impl Key {
         // Keys read from files often end in a line break.
         let secret = value.trim();
         if secret.is_empty() {
-            return Err(wrong("it is empty: set it and start again; a server that wants no key is named without one"));
+            return Err(wrong("it is empty: set it and start again; a server that needs no key is named without one"));
         }
         let header = |text: &str| {
-            let mut header = HeaderValue::from_str(text).map_err(|_| wrong("it holds what no key can hold"))?;
+            let mut header =
+                HeaderValue::from_str(text).map_err(|_| wrong("it has characters that no key can have"))?;
             header.set_sensitive(true);
             Ok(header)
         };
@@ -53,12 +54,12 @@ impl Key {
         self.plain.clone()
     }
 
-    /// It stands in these bytes.
+    /// Whether the key stands in these bytes.
     pub(crate) fn is_in(&self, bytes: &[u8]) -> bool {
         bytes.windows(self.secret.len()).any(|some| some == self.secret.as_bytes())
     }
 
-    /// Some servers repeat the key they refuse.
+    /// Removes the key from a text: some servers repeat the key they refuse.
     pub(crate) fn scrub(&self, text: &str) -> String {
         text.replace(&self.secret, "…")
     }

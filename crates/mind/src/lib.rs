@@ -1,8 +1,8 @@
 //! Clients of the models a golem thinks with.
 //!
-//! [`Chat`] asks a model something, for a sum that is never exceeded. The rest turns text into vectors, so that what was
-//! learned can be found again by meaning: [`Served`] asks any OpenAI-compatible server, a keyless one on the same machine first of all. `Local`, behind
-//! the feature `local`, runs a small sentence model inside the process.
+//! [`Chat`] asks a model something, for a sum that is never exceeded. The rest turns text into vectors, so that
+//! knowledge can be found again by meaning: [`Served`] asks any OpenAI-compatible server, above all a keyless one on
+//! the same machine. `Local`, behind the feature `local`, runs a small sentence model inside the process.
 //!
 //! Nearness is for finding, never for deciding that two pieces of knowledge say the same: to a good small model,
 //! "gas drops below 10 gwei" lies nearer to "gas rises above 10 gwei" than to "gas price falls under ten gwei".
@@ -40,10 +40,10 @@ pub use upstream::Upstream;
 
 /// Turns text into vectors of length one, so that their dot product is the cosine between them.
 pub trait Embedder: Send + Sync {
-    /// Whose vectors these are. Vectors of two models cannot be compared; keep the name beside them.
+    /// The name of the model. Vectors of two models cannot be compared; keep the name beside them.
     fn model(&self) -> &str;
 
-    /// How long each vector is; none as long as the model has not been asked.
+    /// The length of each vector; `None` until the model has been asked.
     fn dimensions(&self) -> Option<usize>;
 
     /// One vector per text, in order. Either all of them or an error.

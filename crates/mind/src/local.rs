@@ -1,8 +1,8 @@
 //! A sentence model of the BERT family inside the process: no server, no network, and the same vectors next year.
 //!
 //! A folder holds it as such models are usually published: `config.json`, `tokenizer.json`, `model.safetensors`.
-//! The vector of a text is the mean over its tokens, the padding left out. What a model of another kind would make
-//! of that looks like vectors too, so a folder that asks for something else is refused.
+//! The vector of a text is the mean over its tokens, the padding left out. A model of another kind would also give
+//! vectors that way, wrong ones, so a folder that asks for something else is refused.
 
 use std::fmt;
 use std::fs;
@@ -18,7 +18,7 @@ use crate::answer::printable;
 use crate::vector::unit;
 use crate::{Embedder, Error, texts};
 
-/// Tokens of a text that are looked at; the rest is left out.
+/// Tokens of a text that are read; the rest is left out.
 const TOKENS: usize = 256;
 /// Texts that go through the model together.
 const BATCH: usize = 16;
@@ -32,7 +32,7 @@ pub struct Local {
     bert: BertModel,
 }
 
-/// How a folder wants its tokens made into one vector.
+/// The folder's setting of how tokens become one vector.
 #[derive(Deserialize)]
 struct Pooling {
     #[serde(default)]
@@ -52,7 +52,7 @@ impl Local {
         let config: Config = serde_json::from_slice(&config).map_err(|why| said(0, &why))?;
         if config.model_type.as_deref() != Some("bert") {
             let kind = config.model_type.as_deref().unwrap_or("unnamed");
-            return Err(said(0, &format!("its kind is {kind}, and only bert is known here")));
+            return Err(said(0, &format!("its kind is {kind}, and only bert is supported")));
         }
         if config.num_attention_heads == 0 || !config.hidden_size.is_multiple_of(config.num_attention_heads) {
             return Err(said(0, &"its heads do not divide its size"));
@@ -97,7 +97,7 @@ impl Local {
 }
 
 impl Embedder for Local {
-    /// Made from the files themselves: the same wherever the folder lies, another once a byte in it changes.
+    /// A name made from the files themselves: the same wherever the folder lies, another once a byte in it changes.
     fn model(&self) -> &str {
         &self.name
     }
@@ -138,7 +138,7 @@ fn name(files: &[&[u8]]) -> String {
     format!("bert-{}", &hasher.finalize().to_hex()[..16])
 }
 
-/// Where the folder says how its tokens become one vector, it must be by their mean.
+/// Refuses a folder whose setting for making one vector of its tokens is other than their mean.
 fn check_pooling(folder: &Path) -> Result<(), String> {
     let file = "1_Pooling/config.json";
     let text = match fs::read(folder.join(file)) {
@@ -148,7 +148,7 @@ fn check_pooling(folder: &Path) -> Result<(), String> {
     let pooling: Pooling = serde_json::from_slice(&text).map_err(|why| format!("{file}: {why}"))?;
     if !pooling.pooling_mode_mean_tokens {
         return Err(format!(
-            "{file}: it takes something else than the mean over the tokens, which is all there is here"
+            "{file}: it asks for something other than the mean over the tokens, which is all that is supported"
         ));
     }
     Ok(())

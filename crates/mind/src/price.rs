@@ -1,6 +1,6 @@
-//! What tokens cost, by what becomes of them. A model without a price is not asked: whoever does not know what something
-//! costs cannot promise to keep within a sum. Nothing here ever says less than a provider bills: where the price of a kind of
-//! token is not known it is that of one that goes in, and sums are rounded up.
+//! Prices of tokens, by kind. A model without a price is not asked: without a price no limit can be promised. Nothing
+//! here ever comes to less than a provider bills: where the price of a kind of token is not known, the price of input
+//! is taken, and sums are rounded up.
 
 use crate::Error;
 use crate::tokens::Tokens;
@@ -10,29 +10,29 @@ use crate::tokens::Tokens;
 pub struct Rates {
     pub input: u64,
     pub output: u64,
-    /// Read from a cache.
+    /// Tokens read from a cache.
     pub cached: u64,
-    /// Written to one for some minutes, and for an hour or longer.
+    /// Tokens written to a cache for some minutes; `write_1h` for an hour or longer.
     pub write_5m: u64,
     pub write_1h: u64,
 }
 
-/// What a whole call costs that is longer than most.
+/// The price of a whole call whose input is above a threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Above {
-    /// Tokens that go in, of every kind; with one more the call costs this.
+    /// Tokens of input, of every kind; with one more, the call is priced at these rates.
     pub threshold: u64,
     pub rates: Rates,
 }
 
-/// What a model costs.
+/// The price of a model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Price {
     pub rates: Rates,
     pub above: Option<Above>,
 }
 
-/// What may be written to a cache of what goes in: nothing, any of it for as long as is usual, or any of it for longer.
+/// How much of the input may be written to a cache: nothing, any of it for the usual time, or any of it for longer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writes {
     Never,
@@ -43,8 +43,8 @@ pub enum Writes {
 const MILLION: u128 = 1_000_000;
 
 impl Rates {
-    /// With what is not said at the price of a token that goes in; or, where that may be too little, of one that is written
-    /// to a cache wherever that is dearest: five quarters for minutes, and twice as much for hours.
+    /// Fills in missing prices: those of a cache at the price of input or, where that may be too little, of writing to
+    /// the dearest cache: five quarters of the input for minutes, and twice as much for hours.
     pub(crate) fn filled(input: u64, output: u64, [cached, write_5m, write_1h]: [Option<u64>; 3], dear: bool) -> Rates {
         let quarters =
             |many: u64| u64::try_from((u128::from(input) * u128::from(many)).div_ceil(4)).unwrap_or(u64::MAX);
@@ -55,12 +55,12 @@ impl Rates {
 }
 
 impl Price {
-    /// Nobody is paid.
+    /// The price of a model that is free.
     pub const NOTHING: Price =
         Price { rates: Rates { input: 0, output: 0, cached: 0, write_5m: 0, write_1h: 0 }, above: None };
 
-    /// In dollars for a million tokens, in and out: `IN/OUT`, and behind it, where they are known, the prices of a token that
-    /// is read from a cache, written to one for minutes, and for hours.
+    /// Reads a price in dollars for a million tokens: `IN/OUT`, followed, where they are known, by the prices of tokens
+    /// read from a cache, written to one for minutes, and for hours.
     pub fn parse(text: &str) -> Result<Price, Error> {
         let wrong = || Error::Config {
             what: "a price",
@@ -76,7 +76,7 @@ impl Price {
         Ok(Price { rates: Rates::filled(*input, *output, more, true), above: None })
     }
 
-    /// What a call cost, in whole micro-dollars and never too few.
+    /// The cost of a call in micro-dollars, rounded up.
     pub fn cost(&self, tokens: &Tokens) -> u64 {
         let rates = match self.above {
             Some(above) if tokens.all_input() > above.threshold => above.rates,
@@ -91,7 +91,8 @@ impl Price {
         ])
     }
 
-    /// One price for all tokens that go in, which no call with so many of them can pass, whatever becomes of each.
+    /// One price for all tokens of input that no call with so many of them can exceed, whatever kind each turns out to
+    /// be.
     pub fn dearest(&self, input: u64, writes: Writes) -> Price {
         let above = self.above.filter(|above| input > above.threshold).map_or(self.rates, |above| above.rates);
         let dearest = |rates: Rates| {
@@ -102,14 +103,14 @@ impl Price {
             };
             rates.input.max(rates.cached).max(written)
         };
-        // Up to so many may go in, and fewer may be dearer.
+        // Fewer tokens than these may go in, and a call below the threshold may be dearer.
         let input = dearest(self.rates).max(dearest(above));
         let output = self.rates.output.max(above.output);
         let rates = Rates { input, output, cached: input, write_5m: input, write_1h: input };
         Price { rates, above: None }
     }
 
-    /// A quarter dearer, for a call that nobody quite knows.
+    /// A price a quarter higher, for a call whose usage is not certain.
     pub fn and_a_quarter(self) -> Price {
         let more = |rate: u64| rate.saturating_add(rate.div_ceil(4));
         let dearer = |rates: Rates| Rates {
@@ -123,13 +124,13 @@ impl Price {
         Price { rates: dearer(self.rates), above }
     }
 
-    /// What so many tokens in and out cost where nothing is cached and no threshold is passed, in whole micro-dollars and
-    /// never too few.
+    /// The cost of so many tokens in and out where nothing is cached and no threshold is passed, in micro-dollars,
+    /// rounded up.
     pub fn of(&self, input: u64, output: u64) -> u64 {
         sum([(self.rates.input, input), (self.rates.output, output)])
     }
 
-    /// How many tokens out a sum pays for after so many in; none if it does not even pay for those.
+    /// The tokens of output a sum pays for after so many of input; `None` if it does not even pay for the input.
     pub fn affords(&self, most: u64, input: u64) -> Option<u64> {
         let left = u128::from(most) * MILLION;
         let left = left.checked_sub(u128::from(self.rates.input) * u128::from(input))?;
@@ -146,7 +147,7 @@ fn sum<const N: usize>(kinds: [(u64, u64); N]) -> u64 {
     u64::try_from(sum.div_ceil(MILLION)).unwrap_or(u64::MAX)
 }
 
-/// `0.15` as micro-dollars, without the roundings of a float.
+/// Reads `0.15` as micro-dollars, without the rounding of a float.
 fn dollars(text: &str) -> Option<u64> {
     let (whole, part) = text.trim().split_once('.').unwrap_or((text.trim(), ""));
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());

@@ -1,25 +1,25 @@
-//! Who can be asked: names, addresses and manners of servers, as data; and how a model is named.
+//! Providers: names, addresses and protocols of model servers, as data; and how a model is named.
 
 use crate::Error;
 use crate::address::Address;
 
-/// How a server is spoken to.
+/// The protocol of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
-    /// `/chat/completions`, as OpenAI has it and nearly everybody else.
+    /// `/chat/completions`, of OpenAI and nearly all other providers.
     Chat,
-    /// `/messages`, as Anthropic has it.
+    /// `/messages`, of Anthropic.
     Messages,
 }
 
 /// How far a server can be held to the shape of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Shape {
-    /// It is only asked for one.
+    /// The prompt only asks for a shape.
     Asked,
-    /// It answers in JSON of whatever shape.
+    /// The server answers in JSON, of any shape.
     Json,
-    /// It keeps to a JSON schema.
+    /// The server keeps to a JSON schema.
     Schema,
 }
 
@@ -28,10 +28,10 @@ pub struct Provider {
     pub name: &'static str,
     pub base: &'static str,
     pub protocol: Protocol,
-    /// The environment variable that holds the key; none for a server that wants no key.
+    /// The environment variable that holds the key; none for a server that needs no key.
     pub key_env: Option<&'static str>,
     pub shape: Shape,
-    /// What the most tokens of an answer are called.
+    /// The request's field for the most tokens of an answer.
     pub most_tokens: &'static str,
 }
 
@@ -39,7 +39,7 @@ const fn chat(name: &'static str, base: &'static str, key_env: Option<&'static s
     Provider { name, base, protocol: Protocol::Chat, key_env, shape, most_tokens: "max_tokens" }
 }
 
-/// Everybody that is known by name.
+/// All providers known by name.
 pub static PROVIDERS: [Provider; 15] = [
     Provider {
         most_tokens: "max_completion_tokens",
@@ -64,7 +64,7 @@ pub static PROVIDERS: [Provider; 15] = [
     chat("lmstudio", "http://localhost:1234/v1", None, Shape::Schema),
 ];
 
-/// Who is paid for what is asked at this host, or at one below it, as far as it is known by name.
+/// The provider that bills for calls to this host, or to a host below it; `None` for an unknown one.
 pub fn provider_at(host: &str) -> Option<&'static Provider> {
     PROVIDERS.iter().filter(|known| known.key_env.is_some()).find(|known| {
         let own = host_of(known.base).unwrap_or_default();
@@ -72,11 +72,11 @@ pub fn provider_at(host: &str) -> Option<&'static Provider> {
     })
 }
 
-/// A model and who has it, as an owner writes it: `ollama/qwen3`, or `http://localhost:8080/v1/smollm2` for a server
-/// that has no name, and `https://WORK_KEY@example.com/v1/big` for one that wants the key in the variable `WORK_KEY`.
+/// A model and its server, as an owner writes them: `ollama/qwen3`, or `http://localhost:8080/v1/smollm2` for a server
+/// that has no name, and `https://WORK_KEY@example.com/v1/big` for one whose key is in the variable `WORK_KEY`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Named {
-    /// As it was written.
+    /// The name as the owner wrote it.
     pub name: String,
     pub model: String,
     pub(crate) base: String,
@@ -84,37 +84,37 @@ pub struct Named {
     pub key_env: Option<String>,
     pub(crate) shape: Shape,
     pub(crate) most_tokens: &'static str,
-    /// On this machine, where nobody is paid.
+    /// The model is on this machine, where nothing is paid.
     pub local: bool,
-    /// The address is an owner's own and is added to as it stands, where ours are completed.
+    /// The address is an owner's own: paths are appended to it as it stands, where the known ones are completed.
     pub(crate) as_it_stands: bool,
 }
 
-/// A server somebody has in place of a provider's own: a company's, another provider's, one on this machine. It is spoken to
-/// as that provider is.
+/// A server in place of a provider's own: a company's, another provider's, one on this machine. It speaks that
+/// provider's protocol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Server {
     base: String,
-    /// The environment variable that holds its key; none for a server that wants no key.
+    /// The environment variable that holds its key; none for a server that needs no key.
     pub key_env: Option<String>,
     protocol: Protocol,
     local: bool,
 }
 
 impl Server {
-    /// At an address as that provider's own clients take it, such as `https://WORK_KEY@example.com/v1`.
+    /// Reads an address as that provider's own clients take it, such as `https://WORK_KEY@example.com/v1`.
     pub fn parse(provider: &str, address: &str) -> Result<Server, Error> {
         let known = PROVIDERS.iter().find(|known| known.name == provider);
         let protocol = known.map_or(Protocol::Chat, |known| known.protocol);
         let (address, key) = keyed(address.trim())?;
         let local = Address::parse(&address, "/chat/completions", false)?.loopback;
         let base = address.trim_end_matches('/');
-        // Anthropic's clients add the version by themselves, OpenAI's do not.
+        // Anthropic's clients add the version, OpenAI's do not.
         let base = if protocol == Protocol::Messages { format!("{base}/v1") } else { base.to_owned() };
         Ok(Server { base, key_env: key.map(str::to_owned), protocol, local })
     }
 
-    /// Whose it is, where its name says so.
+    /// The provider that runs this server, where its host name says so.
     pub fn owner(&self) -> Option<&'static Provider> {
         let host = host_of(&self.base)?;
         PROVIDERS.iter().find(|known| known.key_env.is_some() && host_of(known.base).as_ref() == Some(&host))
@@ -124,7 +124,7 @@ impl Server {
         host_of(&self.base).unwrap_or_default()
     }
 
-    /// On this machine, where what has no price is free.
+    /// Whether it is on this machine, where a model without a price is free.
     pub fn is_local(&self) -> bool {
         self.local
     }
@@ -135,11 +135,11 @@ fn host_of(address: &str) -> Option<String> {
 }
 
 impl Named {
-    /// The same model, or one of that name, at a server of one's own.
+    /// This model, or one of that name, at a server of the owner's own.
     pub fn served_by(mut self, server: &Server) -> Named {
         (self.base, self.key_env) = (server.base.clone(), server.key_env.clone());
         (self.protocol, self.local, self.as_it_stands) = (server.protocol, server.local, true);
-        // Whoever is not known is spoken to as most are.
+        // An unknown server is spoken to as most are.
         self.most_tokens = server.owner().map_or("max_tokens", |owner| owner.most_tokens);
         if server.host().ends_with(".openai.azure.com") {
             self.most_tokens = PROVIDERS[0].most_tokens;
@@ -147,7 +147,7 @@ impl Named {
         self
     }
 
-    /// The same at another address, such as a proxy's.
+    /// This model at another address, such as a proxy's.
     pub fn at(mut self, base: &str) -> Named {
         base.clone_into(&mut self.base);
         self
@@ -160,7 +160,7 @@ impl Named {
         let (base, model, provider) = if name.starts_with("http://") || name.starts_with("https://") {
             let cut = address.find("/v1/").map(|at| at + "/v1".len());
             let (base, model) = cut.map(|at| (&address[..at], &address[at + 1..])).ok_or_else(|| {
-                wrong("is an address without one; write it like http://localhost:8080/v1/smollm2".to_owned())
+                wrong("is an address without a model; write it like http://localhost:8080/v1/smollm2".to_owned())
             })?;
             (base, model, None)
         } else {
@@ -168,7 +168,7 @@ impl Named {
             let known = PROVIDERS.iter().find(|known| known.name == provider).ok_or_else(|| {
                 let names: Vec<&str> = PROVIDERS.iter().map(|known| known.name).collect();
                 wrong(format!(
-                    "`{}` is with nobody known here; write PROVIDER/MODEL with one of {}, or the address of a server",
+                    "`{}` has an unknown provider; write PROVIDER/MODEL with one of {}, or the address of a server",
                     crate::answer::printable(name),
                     names.join(", ")
                 ))
@@ -200,7 +200,7 @@ fn keyed(name: &str) -> Result<(String, Option<&str>), Error> {
     let Some((variable, _)) = host.split_once('@') else { return Ok((name.to_owned(), None)) };
     let is_name = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
     if variable.is_empty() || !variable.chars().all(is_name) {
-        // It may be a key itself, so it is not said back.
+        // The text may be a key itself, so it is not repeated.
         let why = "has something before the @ that is not the name of an environment variable, such as WORK_KEY; put \
                    the key into one and its name there"
             .to_owned();
@@ -236,7 +236,7 @@ mod tests {
         }
     }
 
-    /// They were overwritten in silence, and the key went to the provider's own address.
+    /// A server of one's own was once overwritten in silence, and its key went to the provider's own address.
     #[test]
     fn a_server_of_ones_own_is_asked_at_its_own_address_with_its_own_key() {
         let asked = |provider: &str, address: &str, model: &str, path: &str| {

@@ -1,5 +1,5 @@
-//! A model behind an OpenAI-compatible `/v1/embeddings`: llama.cpp, Ollama, vLLM, a hosted one. Keyless servers on
-//! this machine are the ordinary case; a key, where one is wanted, comes from an environment variable.
+//! A model behind an OpenAI-compatible `/v1/embeddings`: llama.cpp, Ollama, vLLM, a hosted one. Keyless servers on this
+//! machine are the ordinary case; a key, where one is needed, comes from an environment variable.
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -13,17 +13,17 @@ use crate::texts::{self, BATCH};
 use crate::wire::{Shows, Wire};
 use crate::{Embedder, Error};
 
-/// The longest answer read: a full batch of 4,096 dimensions, with every digit written out.
+/// The longest answer that is read: a full batch of 4,096 dimensions, with every digit written out.
 const ANSWER_BYTES: usize = 32 << 20;
 
-/// What there is to set. The default is Ollama on this machine with its usual embedding model.
+/// Settings of a client. The default is Ollama on this machine with its usual embedding model.
 #[derive(Clone, Debug)]
 pub struct ServedConfig {
     /// The root of the server, its `/v1`, or its `/v1/embeddings`.
     pub url: String,
-    /// As the server calls it.
+    /// The model's name at the server.
     pub model: String,
-    /// The environment variable that holds the key; none for a server that wants no key.
+    /// The environment variable that holds the key; none for a server that needs no key.
     pub key_env: Option<String>,
     /// How long one batch may take.
     pub timeout: Duration,
@@ -72,7 +72,7 @@ impl Served {
             return wrong("the embedding model", "has no name; give the one the server knows it by");
         }
         if config.timeout.is_zero() {
-            return wrong("the timeout of the embedding server", "must be longer than nothing");
+            return wrong("the timeout of the embedding server", "must be longer than 0");
         }
         if !(1..=BATCH).contains(&config.batch) {
             return wrong("the batch of the embedding server", &format!("must be from 1 to {BATCH} texts"));

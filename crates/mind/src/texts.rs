@@ -1,4 +1,4 @@
-//! How much is asked at once: a bounded number of texts and bytes in a batch, a bounded length of each text.
+//! Batches of texts: a bounded number of texts and bytes in each batch, a bounded length of each text.
 
 use crate::Error;
 
@@ -9,14 +9,14 @@ pub const BATCH_BYTES: usize = 256 << 10;
 /// The longest text. Every model sees far less of it; this only keeps a mistake from becoming a large one.
 pub const TEXT_BYTES: usize = 64 << 10;
 
-/// Refuses what has no meaning or would not fit, before anything is asked.
+/// Refuses texts that are empty or too long, before anything is asked.
 pub(crate) fn check(texts: &[&str]) -> Result<(), Error> {
     for (index, text) in texts.iter().enumerate() {
         if text.trim().is_empty() {
             return Err(Error::Text { index, why: "it is empty".to_owned() });
         }
         if text.len() > TEXT_BYTES {
-            let why = format!("it is {} bytes long, and {TEXT_BYTES} are the most", text.len());
+            let why = format!("it is {} bytes long, and {TEXT_BYTES} is the limit", text.len());
             return Err(Error::Text { index, why });
         }
     }

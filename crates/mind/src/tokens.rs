@@ -1,41 +1,41 @@
-//! What a call used, as whoever answered counted it. Of two ways to read a count the dearer one is taken.
+//! The usage of a call, as the provider counted it. Of two ways to read a count the dearer one is taken.
 
 use serde_json::Value;
 
-/// Tokens, by what each kind costs.
+/// Tokens of a call, by the kinds that have prices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tokens {
-    /// What goes in, but for what has to do with a cache.
+    /// Input that is neither read from a cache nor written to one.
     pub input: u64,
     pub output: u64,
-    /// Read from a cache.
+    /// Input read from a cache.
     pub cached: u64,
-    /// Written to one for some minutes, and for an hour or longer.
+    /// Input written to a cache for some minutes; `write_1h` for an hour or longer.
     pub write_5m: u64,
     pub write_1h: u64,
-    /// Of the output, thought and not said; it costs what all of that does.
+    /// Reasoning tokens, a part of the output and priced like it.
     pub thought: u64,
 }
 
 impl Tokens {
-    /// As OpenAI counts and nearly everybody else: what has to do with a cache is part of what goes in, which is called by
-    /// the first of these names, and the answer by the second. Nothing, if the server does not say so in whole numbers.
+    /// Reads usage as OpenAI and nearly all other providers count: cached tokens are part of the input, which has the
+    /// first of these names, and the output the second. `None` if the counts are not whole numbers.
     pub fn in_parts(usage: &Value, [input, output_name]: [&str; 2]) -> Option<Tokens> {
         let count = |name: &str| usage.get(name).and_then(Value::as_u64);
         let (all, said) = (count(input)?, count(output_name)?);
         let detail = |name: &str| usage.pointer(&format!("/{input}_details/{name}")).and_then(Value::as_u64);
         let cached = detail("cached_tokens").or_else(|| count("prompt_cache_hit_tokens")).unwrap_or(0);
-        // No more than went in can have come from a cache or gone into one.
+        // No more than the whole input can have come from a cache or gone into one.
         let write_5m = detail("cache_write_tokens").unwrap_or(0).min(all);
         let cached = cached.min(all - write_5m);
-        // Some leave what was thought out of the answer, and have it in the total.
+        // Some providers leave reasoning out of the answer's count, and have it in the total.
         let output = count("total_tokens").map_or(said, |total| said.max(total.saturating_sub(all)));
         let thought = usage.pointer(&format!("/{output_name}_details/reasoning_tokens")).and_then(Value::as_u64);
         let thought = thought.unwrap_or(0).max(output - said).min(output);
         Some(Tokens { input: all - cached - write_5m, output, cached, write_5m, write_1h: 0, thought })
     }
 
-    /// What goes in, as Anthropic counts it: each kind for itself. What is not said stays as it was.
+    /// Takes in usage as Anthropic counts it: each kind of input by itself. Counts that are absent stay as they were.
     pub fn heed(&mut self, usage: &Value) {
         let count = |name: &str| usage.get(name).and_then(Value::as_u64);
         if let Some(input) = count("input_tokens") {
@@ -50,7 +50,7 @@ impl Tokens {
         }
     }
 
-    /// The same, where what was written to a cache is to stay there.
+    /// These tokens with everything written to a cache counted as written for an hour.
     pub fn kept(self) -> Tokens {
         Tokens { write_5m: 0, write_1h: self.write_1h.saturating_add(self.write_5m), ..self }
     }
@@ -85,7 +85,7 @@ mod tests {
             "prompt_tokens_details": { "cached_tokens": 900, "cache_write_tokens": 30 } });
         let tokens = Tokens::in_parts(&more, CHAT).unwrap();
         assert_eq!((tokens.all_input(), tokens.write_5m, tokens.cached), (100, 30, 70));
-        // What was thought and stands only in the total is paid as well.
+        // Reasoning that stands only in the total is paid as well.
         let thought = json!({ "prompt_tokens": 100, "completion_tokens": 7, "total_tokens": 400 });
         let thought = Tokens::in_parts(&thought, CHAT).unwrap();
         assert_eq!((thought.output, thought.thought), (300, 293));

@@ -1,5 +1,5 @@
-//! Where calls go that somebody else has written: the address of a model's server, what it costs, and the key it wants, which
-//! is shown to that server and to nobody else.
+//! The upstream of calls that an agent has written: the address of a model's server, its price, and its key, which is
+//! shown to that server alone.
 
 use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
 
@@ -18,19 +18,19 @@ pub struct Upstream {
 }
 
 impl Upstream {
-    /// At this price, where it is other than the book says or the book says nothing.
+    /// Opens an upstream at the owner's price or, without one, at the book's.
     pub fn open(named: Named, price: Option<Price>) -> Result<Upstream, Error> {
         let price = price.map_or_else(|| Book::built_in().price(&named), Ok)?;
         let key = named.key_env.as_deref().map(Key::from_env).transpose()?;
         Ok(Upstream { named, price, key })
     }
 
-    /// What its server calls the model.
+    /// The model's name at its server.
     pub fn model(&self) -> &str {
         &self.named.model
     }
 
-    /// As its owner writes it.
+    /// The model's name as its owner writes it.
     pub fn name(&self) -> &str {
         &self.named.name
     }
@@ -39,12 +39,12 @@ impl Upstream {
         self.price
     }
 
-    /// What its server calls the most tokens of an answer.
+    /// The server's field for the most tokens of an answer.
     pub fn most_tokens(&self) -> &'static str {
         self.named.most_tokens
     }
 
-    /// Where to send what belongs at this path, such as `/chat/completions`.
+    /// The address of this path, such as `/chat/completions`.
     pub fn url(&self, path: &str) -> Result<String, Error> {
         if self.named.as_it_stands {
             return Ok(format!("{}{path}", self.named.base));
@@ -52,7 +52,7 @@ impl Upstream {
         Ok(Address::parse(&self.named.base, path, false)?.url.to_string())
     }
 
-    /// Where Google's own protocol is spoken: beside the address that speaks everybody else's.
+    /// The address for Google's own protocol, beside the one that speaks OpenAI's.
     pub fn generates(&self, stream: bool) -> Result<String, Error> {
         if stream {
             return Ok(format!("{}?alt=sse", self.google("streamGenerateContent")?));
@@ -60,7 +60,7 @@ impl Upstream {
         self.google("generateContent")
     }
 
-    /// Where Google counts what would go in.
+    /// The address at which Google counts the tokens of an input.
     pub fn counts_google(&self) -> Result<String, Error> {
         self.google("countTokens")
     }
@@ -73,17 +73,17 @@ impl Upstream {
         Ok(Address::parse(beside.as_deref().unwrap_or(base), &path, false)?.url.to_string())
     }
 
-    /// The header that shows the key there.
+    /// The header that shows the key in Google's own protocol.
     pub fn shows_google(&self) -> Option<(HeaderName, HeaderValue)> {
         Some((HeaderName::from_static("x-goog-api-key"), self.key.as_ref()?.plain()))
     }
 
-    /// The header that shows the key, in the manner of its server.
+    /// The header that shows the key in the server's protocol.
     pub fn shows(&self) -> Option<(HeaderName, HeaderValue)> {
         let key = self.key.as_ref()?;
         Some(match self.named.protocol {
             Protocol::Chat => (AUTHORIZATION, key.bearer()),
-            // Its clients show what is called a token otherwise than what is called a key.
+            // Anthropic's clients send an auth token otherwise than an API key.
             Protocol::Messages if key.variable().ends_with("_AUTH_TOKEN") => (AUTHORIZATION, key.bearer()),
             Protocol::Messages => (HeaderName::from_static("x-api-key"), key.plain()),
         })

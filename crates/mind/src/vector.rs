@@ -1,6 +1,6 @@
 //! Vectors of length one, so that their dot product is the cosine between them.
 
-/// Scales a vector to length one; none if it has no direction or holds something that is no number.
+/// Scales a vector to length one; `None` if it has no direction or holds something that is not a number.
 pub(crate) fn unit(mut vector: Vec<f32>) -> Option<Vec<f32>> {
     let length = vector.iter().map(|&x| f64::from(x).powi(2)).sum::<f64>().sqrt();
     if !length.is_finite() || length == 0.0 {

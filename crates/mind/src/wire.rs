@@ -1,5 +1,5 @@
-//! One way to ask a server: one request, one bounded answer. No redirect is followed, since a key belongs to one address,
-//! and nothing is tried twice: whoever asks knows best whether to wait.
+//! One way to ask a server: one request, one bounded answer. No redirect is followed, since a key belongs to one
+//! address, and nothing is tried twice: the caller knows best whether to wait.
 
 use std::error::Error as _;
 use std::io::{self, Read};
@@ -14,9 +14,9 @@ use crate::address::Address;
 use crate::answer::{complaint, printable};
 use crate::key::Key;
 
-/// A server that exists takes a connection in less.
+/// How long to wait for a connection; a server that exists accepts one sooner.
 const CONNECT: Duration = Duration::from_secs(5);
-/// The longest wait a server can ask for and be believed.
+/// The longest wait that a server's `Retry-After` is believed for.
 const LONGEST_WAIT: Duration = Duration::from_secs(24 * 3_600);
 
 /// How a key is shown to a server.
@@ -56,7 +56,7 @@ impl Wire {
         self.address.url.to_string()
     }
 
-    /// The body of a good answer, of so many bytes at most and within so much time.
+    /// The body of a successful answer, bounded in bytes and in time.
     pub(crate) fn post(
         &self,
         body: &impl Serialize,
@@ -90,8 +90,8 @@ impl Wire {
         Error::Nonsense { url: self.url(), model: self.model.clone(), why: self.hidden(&why) }
     }
 
-    /// The body, or one byte more than is believed. The client counts its time anew for every read, so a server that
-    /// drips is stopped here.
+    /// Reads the body, or one byte more than the limit. The client restarts its timeout with every read, so a server
+    /// that drips is stopped here.
     fn read(&self, mut response: Response, started: Instant, timeout: Duration) -> Result<Vec<u8>, Error> {
         let mut body = Vec::new();
         let mut chunk = [0; 16 << 10];
@@ -109,7 +109,7 @@ impl Wire {
         Ok(body)
     }
 
-    /// The request did not get through, or no answer began.
+    /// The error for a request that did not get through, or that got no beginning of an answer.
     fn lost(&self, why: &reqwest::Error, waited: Duration) -> Error {
         if why.is_timeout() && !why.is_connect() {
             return Error::Slow { url: self.url(), waited };
@@ -120,7 +120,7 @@ impl Wire {
         Error::Cut { url: self.url(), why: root(why) }
     }
 
-    /// The answer began and did not end.
+    /// The error for an answer that began and did not end.
     fn cut(&self, why: &io::Error, waited: Duration) -> Error {
         match why.get_ref().and_then(|inner| inner.downcast_ref::<reqwest::Error>()) {
             Some(inner) => self.lost(inner, waited),
@@ -128,7 +128,7 @@ impl Wire {
         }
     }
 
-    /// A text without the key, whoever says it back.
+    /// A text with the key removed, in case the server repeats it.
     pub(crate) fn hidden(&self, text: &str) -> String {
         self.key.as_ref().map_or_else(|| text.to_owned(), |(key, _)| key.scrub(text))
     }
@@ -140,7 +140,7 @@ impl Wire {
             300..=399 => {
                 let to = headers.get(LOCATION).and_then(|to| to.to_str().ok()).unwrap_or("nowhere");
                 let to = self.hidden(&printable(to));
-                let why = format!("({url}) only points to {to}; give the address it leads to");
+                let why = format!("({url}) redirects to {to}; give that address instead");
                 Error::Config { what: "the address of the model server", why }
             }
             401 | 403 => {
@@ -175,7 +175,7 @@ fn client(address: &Address, timeout: Duration) -> Result<Client, Error> {
     })
 }
 
-/// In seconds; as a date it would need a clock both sides agree on.
+/// Reads `Retry-After` in seconds; as a date it would need a clock both sides agree on.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let seconds = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
     Some(Duration::from_secs(seconds).min(LONGEST_WAIT))

@@ -1,6 +1,7 @@
-//! A network of a program's own, in which there is nothing but the places that its owner had opened there. They are opened
-//! inside and handed out to a process that waits at them outside, so nothing stands in between and nothing outlives either.
-//! Sockets in the file system are doors of the same house (Docker's, systemd's, an agent with keys), so those are closed too.
+//! A network of a program's own, in which there is nothing but the places (listening sockets) that its owner wants
+//! there. They are opened inside and handed out to a process that accepts on them outside, so nothing stands in between
+//! and nothing outlives either. Sockets in the file system are ways out too (Docker's, systemd's, an agent with keys),
+//! so they are closed as well.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -15,19 +16,19 @@ use rustix::net::{
 };
 use serde::{Deserialize, Serialize};
 
-/// So many places are handed out at most.
+/// The most places that can be handed out.
 pub const MOST: usize = 32;
 
-/// What a program finds in a network of its own.
+/// The places a program finds in a network of its own.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Apart {
-    /// Where it finds something, on this machine as it knows it.
+    /// Addresses the program can connect to, on the loopback of its own network.
     pub places: Vec<SocketAddr>,
-    /// The socket that they are handed out by.
+    /// The socket that the places are handed out by.
     pub handed_to: PathBuf,
 }
 
-/// What has to be known, and held, before the network is left that it belongs to.
+/// The state collected before the old network is left: once outside, it could not be reached any more.
 #[derive(Debug)]
 pub(crate) struct Leaving<'a> {
     apart: &'a Apart,
@@ -41,13 +42,13 @@ impl Apart {
         Ok(Leaving { apart: self, to, doors: linux::doors() })
     }
 
-    /// Tells whoever waits for places that there are none.
+    /// Tells the process that waits for places that there are none.
     pub(crate) fn decline(&self) -> io::Result<()> {
         UnixStream::connect(&self.handed_to).map(drop)
     }
 
-    /// Leaves the network and opens the places in a new one. Whoever does this has a view of files of its own, and with it what
-    /// it takes to have a network.
+    /// Leaves the network and opens the places in a new one. The process must have a view of files of its own, which
+    /// gives it the right to a network.
     pub(crate) fn open(&self) -> io::Result<Vec<TcpListener>> {
         linux::own_network()?;
         self.places.iter().map(TcpListener::bind).collect()
@@ -55,7 +56,8 @@ impl Apart {
 }
 
 impl Leaving<'_> {
-    /// Goes, and hands out what it finds. Comes back with the doors that could not be closed.
+    /// Enters the new network, and hands out its places. Returns the sockets in the file system that could not be
+    /// closed.
     pub(crate) fn go(self) -> io::Result<Vec<PathBuf>> {
         let open = self.doors.into_iter().filter(|door| linux::close(door).is_err()).collect();
         hand_out(&self.apart.open()?, &self.to)?;
@@ -70,12 +72,12 @@ fn hand_out(places: &[TcpListener], to: &UnixStream) -> io::Result<()> {
     if !control.push(SendAncillaryMessage::ScmRights(&places)) {
         return Err(io::Error::other(format!("no more than {MOST} places can be opened for a program")));
     }
-    // What is handed out needs a byte to travel with.
+    // Descriptors need a byte to travel with.
     sendmsg(to, &[IoSlice::new(b"p")], &mut control, SendFlags::empty())?;
     Ok(())
 }
 
-/// Takes the places that are handed out, in their order; none, if there is no network of its own.
+/// Takes the places that are handed out, in their order; none if the program has no network of its own.
 pub fn take(from: &UnixStream) -> io::Result<Vec<TcpListener>> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
@@ -87,7 +89,7 @@ pub fn take(from: &UnixStream) -> io::Result<Vec<TcpListener>> {
             places.extend(handed.map(TcpListener::from));
         }
     }
-    // What is started from here has no use for them.
+    // Child processes have no use for them.
     for place in &places {
         rustix::io::fcntl_setfd(place, rustix::io::FdFlags::CLOEXEC)?;
     }
@@ -111,7 +113,7 @@ mod linux {
     const LOOPBACK: i32 = 1;
     /// `IFF_UP`
     const UP: u32 = 1;
-    /// Where the answer to a request has its error, which is 0 if there is none.
+    /// The place of the error in an answer; 0 for success.
     const ERROR: std::ops::Range<usize> = 16..20;
     /// `__SO_ACCEPTCON`, as the list of sockets shows it.
     const LISTENS: u32 = 0x1_0000;
@@ -121,9 +123,9 @@ mod linux {
         raise_loopback()
     }
 
-    /// Even a machine itself cannot be reached in a new network before this.
+    /// Brings the loopback interface up: without it not even the machine itself can be reached in a new network.
     fn raise_loopback() -> io::Result<()> {
-        // Without a protocol it is that of routes and links.
+        // Protocol 0 is that of routes and links.
         let kernel = socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, None)?;
         let (length, kind, flags) = SET_LINK;
         let mut request = Vec::with_capacity(length as usize);
@@ -133,7 +135,7 @@ mod linux {
         // Its number and its sender, the family and the kind of the interface: none of which matters.
         request.extend([0; 12]);
         request.extend(LOOPBACK.to_ne_bytes());
-        // What is set, and which of it is meant.
+        // The flags to set, and the mask of flags that are meant.
         request.extend(UP.to_ne_bytes());
         request.extend(UP.to_ne_bytes());
         send(&kernel, &request, SendFlags::empty())?;
@@ -147,7 +149,7 @@ mod linux {
         }
     }
 
-    /// The sockets of this network that lie in the file system and are waited at.
+    /// Listening sockets of this network that lie in the file system.
     pub(super) fn doors() -> Vec<PathBuf> {
         let list = std::fs::read_to_string("/proc/net/unix").unwrap_or_default();
         let mut doors: Vec<PathBuf> = list.lines().filter_map(door).collect();
@@ -162,7 +164,8 @@ mod linux {
         (flags & LISTENS != 0).then(|| PathBuf::from(path))
     }
 
-    /// Lays something over it at which nobody waits. What is not there, or out of reach for the program too, is closed.
+    /// Closes a socket by mounting something over it that does not listen. One that is gone, or out of reach for the
+    /// program too, counts as closed.
     pub(super) fn close(door: &Path) -> io::Result<()> {
         match mount_bind("/dev/null", door) {
             Ok(()) | Err(Errno::NOENT | Errno::ACCESS | Errno::NOTDIR) => Ok(()),
@@ -229,7 +232,7 @@ mod tests {
         let mut said = String::new();
         caller.read_to_string(&mut said).unwrap();
         assert_eq!(said, "hello");
-        // Where nobody has a network of its own, nothing is handed out.
+        // Without a network of its own, nothing is handed out.
         drop(there);
         assert!(take(&here).unwrap().is_empty());
     }

@@ -1,22 +1,23 @@
-//! Everything that a program has started. Whoever wraps an agent answers for all of it: what the agent leaves behind when it
-//! goes is taken in by this process, and what is here when it must end is ended.
+//! The descendants of this process: everything that a program has started. A process that wraps an agent answers for
+//! all of them: orphans the agent leaves behind become its children, and those that are there when it must end are
+//! ended.
 
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, wait};
 
-/// How long whoever is asked to end may take to.
+/// How long processes that are asked to end may take.
 const ASKED: Duration = Duration::from_secs(2);
-/// How long it is looked for more of them after that.
+/// How long descendants are looked for and ended, in all.
 const LOOKED: Duration = Duration::from_secs(5);
 
-/// From now on whoever loses its parent among those this process has started becomes a child of this process.
+/// Adopts orphans: from now on, descendants of this process that lose their parent become its children.
 pub fn adopt() {
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
 }
 
-/// Asks all that this process has started to end, and ends them if they do not.
+/// Asks all descendants of this process to end, and kills those that do not.
 pub fn end() {
     let began = Instant::now();
     while began.elapsed() < LOOKED {
@@ -28,25 +29,25 @@ pub fn end() {
     }
 }
 
-/// Sends a signal to all that this process has started, as far as they can be listed.
+/// Sends a signal to all descendants of this process, as far as they can be listed.
 pub(crate) fn tell(signal: Signal) {
     for pid in descendants() {
-        // Who has ended meanwhile needs no telling.
+        // A process that has ended meanwhile needs no signal.
         let _ = kill_process(pid, signal);
     }
 }
 
-/// Nobody is left who runs and comes from this process.
+/// Whether no descendant of this process is running any more.
 pub(crate) fn is_alone() -> bool {
     descendants().is_empty()
 }
 
-/// Buries whoever has ended and was this process's own or has become so.
+/// Reaps children that have ended, adopted ones too.
 pub(crate) fn bury() {
     while let Ok(Some(_)) = wait(WaitOptions::NOHANG) {}
 }
 
-/// Those who run and come from this process; who has ended and waits to be buried does not run.
+/// Running descendants of this process; a zombie does not run.
 fn descendants() -> Vec<Pid> {
     let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
     let stats = entries.flatten().filter_map(|entry| std::fs::read_to_string(entry.path().join("stat")).ok());

@@ -1,6 +1,7 @@
-//! A fence around programs that act for a golem, or that its owner's checks run: whatever they start cannot read what is
-//! hidden, write to what is protected, mount anything over either, look into other processes or signal them. It is the kernel's (Landlock),
-//! belongs to the thread that raises it and to all that is started from there, and cannot be taken down again.
+//! A fence around programs that act for a golem, or that its owner's checks run: they and their descendants cannot read
+//! hidden places, write to protected ones, mount anything over either, look into other processes or signal them. The
+//! fence is the kernel's (Landlock), belongs to the thread that raises it and to all that is started from there, and
+//! cannot be taken down again.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,19 +9,20 @@ use std::process::{Child, Command};
 
 use serde::{Deserialize, Serialize};
 
-/// What is kept from a program.
+/// The places that are kept from a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fence {
-    /// Not to be read, written or run.
+    /// Places not to be read, written or run.
     pub hidden: Vec<PathBuf>,
-    /// To be read and run only.
+    /// Places to be read and run only.
     pub protected: Vec<PathBuf>,
-    /// Open all the same, wherever it lies.
+    /// Places that stay open, even inside hidden ones.
     #[serde(default)]
     pub given: Vec<PathBuf>,
 }
 
-/// Starts a program behind it. True, if there is a fence; a kernel without one lets the program do as it likes.
+/// Starts a program behind a fence. True if there is a fence; a kernel without Landlock lets the program do as it
+/// likes.
 pub fn start(command: &mut Command, fence: &Fence) -> io::Result<(Child, bool)> {
     // Raised on a thread of its own, so that nothing else in this process stands behind it.
     std::thread::scope(|scope| {
@@ -28,52 +30,52 @@ pub fn start(command: &mut Command, fence: &Fence) -> io::Result<(Child, bool)> 
             let stands = linux::raise(fence)?;
             Ok((command.spawn()?, stands))
         });
-        started.join().unwrap_or_else(|_| Err(io::Error::other("the fence fell over")))
+        started.join().unwrap_or_else(|_| Err(io::Error::other("the thread that raises the fence panicked")))
     })
 }
 
-/// Raises it around this thread and all that is started from it, for good. True, if there is a fence.
+/// Raises a fence around this thread and all that is started from it, for good. True if there is a fence.
 pub fn raise(fence: &Fence) -> io::Result<bool> {
     linux::raise(fence)
 }
 
-/// Lays something empty over these places, for this process and all that is started from it: they are as good as gone, and
-/// whatever lies beside them is as it was, which no rule of Landlock's alone can do. Where nobody may do so, nothing is changed.
-/// Nothing but a fence keeps a program from taking it away again, so one must be raised after it.
+/// Mounts something empty over these places, for this process and all that is started from it: they are as good as
+/// gone, and everything beside them is unchanged, which no rule of Landlock's alone can do. Where mounting is not
+/// allowed, nothing is changed. Only a fence keeps a program from unmounting it again, so one must be raised after it.
 pub fn cover(places: &[PathBuf]) -> io::Result<()> {
     linux::cover(places)
 }
 
-/// Lays this file over those, in the view of whoever has covered something.
+/// Mounts this file over others, in a process that has covered something.
 pub(crate) fn lay_over(file: &Path, over: &[PathBuf]) -> io::Result<()> {
     linux::lay_over(file, over)
 }
 
-/// Leaves the network this process is in for one of its own, where there is nothing. Whoever has covered something may.
+/// Leaves this process's network for an empty one of its own, which a process that has covered something may do.
 pub(crate) fn own_network() -> io::Result<()> {
     linux::own_network()
 }
 
-/// From now on nothing that is started from here can make a way out of its network, as root might.
+/// Drops the powers with which a process started from here could make a way out of its network, as root might.
 pub(crate) fn drop_powers_over_networks() -> io::Result<()> {
     linux::drop_powers_over_networks()
 }
 
-/// From here on this thread reaches no network and writes nowhere but to these places, for good; it may read what it could
-/// before. It is for work on what others wrote. True, if the kernel sees to the files; whether it also keeps this process from
-/// every network depends on whether it may have one of its own, without anything in it.
+/// Keeps this thread from every network and from writing anywhere but to these places, for good; reading is unchanged.
+/// For work on untrusted files. True if the kernel enforces it for files; networks are shut off completely only where
+/// the process may have an empty one of its own.
 pub fn read_only(writable: &[PathBuf]) -> io::Result<bool> {
     linux::read_only(writable)
 }
 
-/// From now on no signal of this thread's, nor of any that is started from it, reaches whoever is not started from it too.
-/// True, if the kernel sees to that.
+/// Keeps signals in: from now on signals of this thread and of its descendants reach only its descendants. True if the
+/// kernel enforces it.
 pub(crate) fn keep_signals_in() -> bool {
     linux::keep_signals_in().unwrap_or(false)
 }
 
-/// Every place that stays open: all there is beside the ways that lead to what is hidden or protected, and on those ways
-/// nothing but looking around.
+/// The places that stay open: everything beside the paths that lead to hidden or protected places; on those paths,
+/// folders can only be listed.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Ways {
     open: Vec<PathBuf>,
@@ -104,7 +106,7 @@ impl Ways {
         }
         self.seen.push(path.to_owned());
         for entry in path.read_dir().into_iter().flatten().flatten() {
-            // What a link leads to is open or not by itself; who made it has no say.
+            // The target of a link is open or closed in its own right.
             if entry.file_type().is_ok_and(|kind| !kind.is_symlink()) {
                 self.walk(&entry.path(), hidden, protected);
             }
@@ -133,8 +135,8 @@ mod linux {
     /// The newest rights this program knows of; a kernel that knows fewer keeps to those.
     const KNOWN: ABI = ABI::V6;
 
-    /// What only root has, and what looks over any fence: into other processes, into the kernel, past every path. A fence keeps
-    /// them from being won back.
+    /// Drops root's powers that see over any fence: into other processes, into the kernel, past every path. The fence
+    /// keeps them from being regained.
     fn drop_powers() -> io::Result<()> {
         let over = CapabilitySet::PERFMON
             | CapabilitySet::SYS_PTRACE
@@ -174,7 +176,7 @@ mod linux {
         ];
         for (paths, rights) in rights {
             for path in paths {
-                // What has gone in between, or is nothing that can be opened, stays closed.
+                // A place that has gone meanwhile, or cannot be opened, stays closed.
                 let Ok(place) = PathFd::new(path) else { continue };
                 let fits = if path.is_dir() { rights } else { rights & AccessFs::from_file(KNOWN) };
                 if !fits.is_empty() {
@@ -190,7 +192,7 @@ mod linux {
     pub(super) fn cover(places: &[PathBuf]) -> io::Result<()> {
         let real = places.iter().map(|path| path.canonicalize()).collect::<io::Result<Vec<_>>>()?;
         separate(UnshareFlags::NEWNS)?;
-        // What is mounted elsewhere comes here too, and nothing of this goes there.
+        // Mounts made elsewhere come here too, and none of these go there.
         mount_change("/", MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC)?;
         let flags = MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
         real.iter().try_for_each(|path| Ok(mount("tmpfs", path, "tmpfs", flags, c"mode=000,size=4k")?))
@@ -200,12 +202,12 @@ mod linux {
         over.iter().try_for_each(|path| Ok(mount_bind(file, path)?))
     }
 
-    /// A view of its own, as whoever it was.
+    /// Unshares a view (of files or networks), under the same user and group as before.
     fn separate(view: UnshareFlags) -> io::Result<()> {
         let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
         if own_view(view).is_err() {
             own_view(UnshareFlags::NEWUSER | view)?;
-            // Everybody is still who they were.
+            // The user and the group stay the same.
             std::fs::write("/proc/self/setgroups", "deny")?;
             std::fs::write("/proc/self/uid_map", format!("{0} {0} 1", user.as_raw()))?;
             std::fs::write("/proc/self/gid_map", format!("{0} {0} 1", group.as_raw()))?;
@@ -215,7 +217,7 @@ mod linux {
 
     pub(super) fn read_only(writable: &[PathBuf]) -> io::Result<bool> {
         let wrong = |why: landlock::RulesetError| io::Error::other(format!("cannot raise a fence: {why}"));
-        // Where nobody may have a network of their own, connections are still refused by the rules below.
+        // Where a network of its own is not allowed, connections are still refused by the rules below.
         let _ = separate(UnshareFlags::NEWNET);
         let mut rules = Ruleset::default()
             .set_compatibility(CompatLevel::BestEffort)
@@ -242,7 +244,8 @@ mod linux {
         Ok(own_view(UnshareFlags::NEWNET)?)
     }
 
-    /// What makes this call unsafe in general is a view of open files that threads share; neither is here.
+    /// Unshares a view. The call is unsafe in general because threads may share a view of open files; that is never
+    /// asked for here.
     #[allow(deprecated)]
     fn own_view(of: UnshareFlags) -> rustix::io::Result<()> {
         unshare(of)
@@ -342,7 +345,7 @@ mod tests {
             assert!(!on(denied), "{denied}");
         }
         assert_eq!(fs::read_to_string(at("suite/run.sh")).unwrap(), "exit 0");
-        // Nobody else stands behind it.
+        // No other thread stands behind it.
         assert!(fs::read(at("home/secret")).is_ok());
     }
 }

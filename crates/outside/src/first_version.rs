@@ -1,5 +1,5 @@
-//! Programs that were written for the first version go on working. Their half of this conversation is read as it was meant,
-//! and everything they were told then is told today; more may be said, and nothing less.
+//! Programs that were written for the first version go on working: their half of a recorded conversation is read as it
+//! was meant, and everything they were told then is told today; messages may gain fields, and lose none.
 
 use crate::wire::{Answer, Ask, Fate, Hello, Question, Shown, Welcome, Word};
 use serde_json::Value;
@@ -12,7 +12,7 @@ fn lines(conversation: &str, side: &str) -> Vec<Value> {
     all.filter_map(|mut line| line.get_mut(side).map(Value::take)).collect()
 }
 
-/// Everything that was said then is said now, as it was.
+/// Checks that everything in the old message is in the new one, unchanged.
 fn check_still_said(then: &Value, now: &Value) {
     match (then, now) {
         (Value::Object(then), Value::Object(now)) => {
@@ -53,7 +53,7 @@ fn what_a_world_said_then_is_understood_today() {
     assert_eq!((answers[5].away.as_deref(), answers[5].again_ms), (Some("the gauge is frozen"), Some(5_000)));
     assert_eq!(answers[6].quote, Some(None), "null is an answer");
     assert_eq!(answers[7].fate, Some(Fate::Pending));
-    // What is not known is nobody's fault.
+    // Unknown fields are ignored.
     let more =
         r#"{"id":3,"ask":"preview","order":{"action":0,"units":1,"most":0,"least":0,"gas":0,"until":0,"x":1},"y":2}"#;
     let question: Question = serde_json::from_str(more).unwrap();

@@ -1,6 +1,7 @@
-//! Whoever keeps a program: a small process between it and its host, so that nothing of it is left when its host is gone,
-//! however that went. Its standard input is a line to the host on which nothing is ever said; when that breaks, everything
-//! that was started here is ended. Its standard output is the conversation itself, which it hands on and never reads.
+//! The keeper of a program: a small process between it and its host, so that nothing of it is left when its host is
+//! gone, also after a kill. Its standard input is a pipe from the host on which nothing is ever sent; when that closes,
+//! everything that was started here is ended. Its standard output is the conversation itself, which it hands on and
+//! never reads.
 
 use std::io::{self, Read};
 use std::os::fd::AsFd;
@@ -13,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::family;
 use crate::fence::{self, Fence};
 
-/// It could not be started, by convention.
+/// The exit code of a program that could not be started, by convention.
 const NOT_STARTED: u8 = 127;
 /// Files a program may have open.
 const FILES: u64 = 1_024;
@@ -21,17 +22,17 @@ const FILES: u64 = 1_024;
 /// How a program is started.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Launch {
-    /// The program and what it is told.
+    /// The program and its arguments.
     pub command: Vec<String>,
-    /// Where it runs.
+    /// The working folder.
     pub folder: PathBuf,
-    /// What of the environment it is given, by name.
+    /// The environment variables it is given.
     #[serde(default)]
     pub environment: Vec<(String, String)>,
-    /// What is kept from it; none, if it may do as it likes.
+    /// The places kept from it; none if it may do as it likes.
     #[serde(default)]
     pub fence: Option<Fence>,
-    /// Bytes of memory it may ask for.
+    /// The most memory it may ask for, in bytes.
     #[serde(default)]
     pub memory: Option<u64>,
 }
@@ -47,13 +48,13 @@ pub fn keep(text: &str) -> ExitCode {
         }
     };
     std::thread::spawn(|| {
-        // Nothing is ever said here; it is only there as long as the host is.
+        // Nothing is ever sent here; the pipe is only there as long as the host is.
         let _ = io::copy(&mut io::stdin(), &mut io::sink());
         family::end();
         std::process::exit(0);
     });
     let status = child.wait();
-    // It may have started others, also while it was being ended.
+    // The program may have started others, also while it was being ended.
     family::end();
     let code = status.ok().map_or(1, |status| {
         use std::os::unix::process::ExitStatusExt;
@@ -82,7 +83,7 @@ fn start(launch: &Launch) -> io::Result<std::process::Child> {
     }
 }
 
-/// Reads what is left to read, for nobody.
+/// Reads and discards everything left to read.
 pub(crate) fn drain(mut from: impl Read) {
     let _ = io::copy(&mut from, &mut io::sink());
 }

@@ -1,9 +1,10 @@
 //! Programs that are not ours. A world or a mind can be a program in any language: it is started in a group of its own,
 //! told one JSON message a line on its standard input, and answers with one on its standard output.
 //!
-//! Here is what is said ([`wire`]), how a program is started, asked, bounded and ended ([`Program`]), who sees to it that
-//! nothing of it is left when its host is gone ([`keeper`], and [`warden`] where its terminal is its owner's), and the fence that may stand around it ([`fence`]),
-//! and the network it may have to itself ([`apart`]). What a world or a mind makes of it is for whoever asks.
+//! Here are the messages ([`wire`]), the way a program is started, asked, bounded and ended ([`Program`]), the process
+//! that leaves nothing of it behind when its host is gone ([`keeper`], and [`warden`] where its terminal is its
+//! owner's), the fence that may stand around it ([`fence`]), and the network it may have to itself ([`apart`]). The
+//! meaning of an answer is the caller's business.
 
 pub mod apart;
 pub mod family;

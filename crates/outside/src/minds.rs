@@ -1,5 +1,5 @@
-//! A mind outside, shown what its golem is about to see: every word is held against what its golem's world is before
-//! anybody hears it.
+//! A mind that is a program, shown what its golem is about to see: each of its words is checked against the golem's
+//! world before it counts.
 
 use std::time::Duration;
 
@@ -14,17 +14,17 @@ use crate::wire::{self, Look, Shown, ShownAsk};
 
 const LOOK: &str = "say what it makes of a look";
 
-/// A mind outside that has said who it is.
+/// A running mind that has introduced itself.
 #[derive(Debug)]
 pub struct MindProgram {
     talk: Talk,
     world: Manifest,
-    /// What it is called.
+    /// The mind's name.
     pub name: String,
 }
 
 impl MindProgram {
-    /// Starts it, and hears what it is.
+    /// Starts a mind, and waits for its introduction.
     pub fn start(
         keeper: &[String],
         launch: &Launch,
@@ -39,18 +39,18 @@ impl MindProgram {
         Ok(MindProgram { talk, world: world.clone(), name })
     }
 
-    /// Shows it what its golem is about to see.
+    /// Shows the mind what its golem is about to see.
     pub fn show(&mut self, look: Look) -> Result<(), Trouble> {
         self.talk.begin(LOOK, |id| Shown { id, ask: ShownAsk::Look(Box::new(look)) })
     }
 
-    /// What it makes of that, if it says so while there is patience.
+    /// The mind's word on what it was shown, if it comes in time.
     pub fn hear(&mut self, patience: Duration) -> Result<Option<Word>, Trouble> {
         let Some(word) = self.talk.go_on::<wire::Word>(LOOK, patience)? else { return Ok(None) };
         word.read(&self.world).map(Some).map_err(|why| Trouble::Unsound { what: LOOK.to_owned(), why })
     }
 
-    /// Asks it to end, and ends it if it does not.
+    /// Asks the mind to end, and kills it if it does not.
     pub fn end(self) {
         self.talk.end(|id| Shown { id, ask: ShownAsk::Bye });
     }

@@ -1,4 +1,4 @@
-//! What is said, as tables for people: from the same definitions as the schema.
+//! The messages as tables for people, from the same definitions as the schema.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::wire;
 
-/// Every message and what is in it, in the order in which somebody meets them.
+/// All messages, in the order in which a program meets them.
 const ORDER: [&str; 27] = [
     "Hello",
     "Welcome",

@@ -1,5 +1,5 @@
-//! A program that runs: asked one thing at a time, given so long for each answer, heard no further than a line may go, and
-//! ended with all that it started. It is asked to end before it is made to.
+//! A running program: asked one question at a time, with a time limit for each answer and a size limit for each line,
+//! and ended with everything it started. It is asked to end before it is killed.
 
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 use std::os::fd::OwnedFd;
@@ -15,22 +15,22 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use crate::keeper::{self, Launch};
 use crate::trouble::{Trouble, quoted};
 
-/// Lines of what it says on the side that are passed on in a second, and how much of each.
+/// The most lines of standard error that are passed on in a second, and the most bytes of each.
 const LOGGED: u32 = 50;
 const LOGGED_BYTES: u64 = 2_000;
-/// What a program prints last often says why it ends; so long is waited for it.
+/// How long to wait for a program's last lines, which often say why it ends.
 const LAST_WORDS: Duration = Duration::from_millis(50);
 
-/// How long things may take, and how much may be said.
+/// Limits on time, and on the length of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Until it has said who it is.
+    /// Until the program has introduced itself.
     pub hello: Duration,
-    /// Until it has answered.
+    /// Until it has answered a question.
     pub answer: Duration,
-    /// Until it has ended when it is asked to.
+    /// Until it has ended when asked to.
     pub bye: Duration,
-    /// Bytes of one line.
+    /// The most bytes of one line.
     pub line: usize,
 }
 
@@ -41,14 +41,14 @@ impl Default for Limits {
     }
 }
 
-/// A program that runs.
+/// A running program.
 #[derive(Debug)]
 pub struct Program {
     keeper: Child,
-    /// Whatever was started ends when this does.
+    /// The keeper's standard input: when it closes, everything that was started ends.
     lifeline: Option<ChildStdin>,
     talk: UnixStream,
-    /// Heard, and not yet taken.
+    /// Bytes read, and not yet taken.
     heard: Vec<u8>,
     /// The last line it wrote to standard error, which often says why it ends.
     words: Arc<Mutex<String>>,
@@ -56,11 +56,11 @@ pub struct Program {
     asking: Option<Asking>,
 }
 
-/// What it is being asked.
+/// The question under way.
 #[derive(Debug)]
 struct Asking {
     line: Vec<u8>,
-    /// So much of it has been taken.
+    /// How much of the line the program has read.
     told: usize,
     what: &'static str,
     limit: Duration,
@@ -68,8 +68,8 @@ struct Asking {
 }
 
 impl Program {
-    /// Starts it under a keeper, which is this executable with these first arguments; each line that it writes to standard
-    /// error goes to `log`.
+    /// Starts a program under a keeper, which is this executable with these first arguments; each line that it writes
+    /// to standard error goes to `log`.
     pub fn start(
         keeper: &[String],
         launch: &Launch,
@@ -84,7 +84,8 @@ impl Program {
         command.stdin(Stdio::piped()).stdout(OwnedFd::from(theirs)).stderr(Stdio::piped()).process_group(0);
         let mut keeper = command.spawn().map_err(failed)?;
         let (lifeline, aside) = (keeper.stdin.take(), keeper.stderr.take());
-        // The command holds the other end of the conversation: without it, nobody hears that the program is gone.
+        // The command holds the other end of the conversation: it must close, or the end of the program would not be
+        // seen.
         drop(command);
         let words = Arc::new(Mutex::new(String::new()));
         if let Some(aside) = aside {
@@ -105,7 +106,7 @@ impl Program {
         &self.limits
     }
 
-    /// Tells it one line, and gives the line it answers with.
+    /// Sends one line, and returns the line the program answers with.
     pub fn ask(&mut self, line: Vec<u8>, what: &'static str, limit: Duration) -> Result<Vec<u8>, Trouble> {
         self.begin(line, what, limit)?;
         loop {
@@ -115,14 +116,14 @@ impl Program {
         }
     }
 
-    /// Begins to ask it something, for which it has so long.
+    /// Begins to ask a question, with a time limit.
     pub fn begin(&mut self, line: Vec<u8>, what: &'static str, limit: Duration) -> Result<(), Trouble> {
         self.unasked()?;
         self.asking = Some(Asking { line, told: 0, what, limit, until: Instant::now() + limit });
         Ok(())
     }
 
-    /// Tells it the rest and listens, as long as there is patience; the line it answers with, if it has.
+    /// Sends the rest of the question and listens, for as long as there is patience; returns the answer if it came.
     pub fn go_on(&mut self, patience: Duration) -> Result<Option<Vec<u8>>, Trouble> {
         let Some(mut asking) = self.asking.take() else { return Ok(None) };
         let until = asking.until.min(Instant::now() + patience);
@@ -133,7 +134,7 @@ impl Program {
         Ok(answer)
     }
 
-    /// Whether it has said anything that nobody asked for.
+    /// Refuses a program that has said anything without being asked.
     fn unasked(&mut self) -> Result<(), Trouble> {
         if self.heard.is_empty() {
             let _ = self.talk.set_nonblocking(true);
@@ -148,11 +149,11 @@ impl Program {
         let line = self.heard.split(|byte| *byte == b'\n').next().unwrap_or_default();
         match serde_json::from_slice::<serde_json::Value>(line) {
             Ok(value) if value.is_object() => Err(Trouble::Unasked(quoted(line))),
-            _ => Err(Trouble::NoMessage { said: quoted(line), why: "it was not asked anything".to_owned() }),
+            _ => Err(Trouble::NoMessage { said: quoted(line), why: "no question had been asked".to_owned() }),
         }
     }
 
-    /// Tells it the rest; false if there is some left by then.
+    /// Sends the rest of the question; false if some is left by then.
     fn tell(&mut self, asking: &mut Asking, until: Instant) -> Result<bool, Trouble> {
         while asking.told < asking.line.len() {
             let left = until.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
@@ -171,7 +172,7 @@ impl Program {
         Ok(true)
     }
 
-    /// The line it answers with, if it has by then.
+    /// The line the program answers with, if it came by then.
     fn hear(&mut self, asking: &Asking, until: Instant) -> Result<Option<Vec<u8>>, Trouble> {
         let (mut chunk, mut looked) = ([0; 16 * 1024], 0);
         loop {
@@ -200,7 +201,7 @@ impl Program {
         }
     }
 
-    /// How it ended, as far as that can be told soon.
+    /// The error for a program that ended, with its exit code and last line as far as they come soon.
     fn ended(&mut self, what: &str) -> Trouble {
         let until = Instant::now() + self.limits.bye;
         let how = loop {
@@ -219,7 +220,7 @@ impl Program {
         }
     }
 
-    /// Asks it to end, with this as the last line, and ends it if it does not.
+    /// Asks the program to end, with this as the last line, and kills it if it does not.
     pub fn end(mut self, last: &[u8]) {
         self.leave(last);
     }
@@ -236,7 +237,7 @@ impl Program {
         while !gone(&mut self.keeper) && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(2));
         }
-        // Its keeper asks once more, and then makes sure.
+        // The keeper asks once more, and then kills.
         self.lifeline = None;
         let until = Instant::now() + Duration::from_secs(8);
         while !gone(&mut self.keeper) && Instant::now() < until {
@@ -251,13 +252,13 @@ impl Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // Whoever is dropped without a word is of no use any more, and is not asked.
+        // A program that is dropped without `end` is of no use any more, and is not asked.
         self.limits.bye = Duration::ZERO;
         self.leave(b"");
     }
 }
 
-/// In words; nothing, where it never began.
+/// An exit code in words; empty for a program that never started.
 fn told(code: Option<i32>) -> String {
     match code {
         Some(127) => String::new(),
@@ -268,7 +269,7 @@ fn told(code: Option<i32>) -> String {
     }
 }
 
-/// Passes on lines, no more of them than somebody could read.
+/// Passes on lines, no more of them than a person could read.
 fn pass_on(aside: impl Read, log: &mut dyn FnMut(&str)) {
     let mut lines = BufReader::new(aside);
     let (mut second, mut passed, mut line) = (Instant::now(), 0_u32, Vec::new());

@@ -1,6 +1,7 @@
-//! Ending at once whatever a program has started, also what changes its number faster than anybody can list it. Either all of
-//! it stands in a domain of the kernel's (Landlock) from which no signal gets out, so that a signal to everybody reaches it
-//! and nobody else; or in a control group of its own. Where neither may be made, it is looked for and ended one by one.
+//! Ending everything that a program has started at once, also processes that fork faster than they can be listed.
+//! Either all of them are in a domain of the kernel's (Landlock) from which no signal gets out, so that a signal to all
+//! processes reaches them alone; or in a control group of their own. Where neither can be made, they are listed and
+//! ended one by one.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,30 +12,31 @@ use rustix::process::{Pid, Signal, getpid, getppid, kill_process_group, test_kil
 
 use crate::{family, fence};
 
-/// How long whoever is asked to end may take to.
+/// How long processes that are asked to end may take.
 const ASKED: Duration = Duration::from_secs(2);
-/// How long it is tried to end them after that.
+/// How long killing is tried after that.
 const TRIED: Duration = Duration::from_secs(8);
 const EVERY: Duration = Duration::from_millis(10);
-/// So often in a row nobody is found before nobody is there.
+/// Empty lists in a row before the descendants count as gone.
 const QUIET: u32 = 3;
 
-/// How everything that comes from this process is reached.
+/// The way in which all descendants of this process are reached.
 #[derive(Debug)]
 pub(crate) enum Reach {
-    /// A signal to everybody stays within the domain.
+    /// A signal to all processes stays within the domain.
     Domain,
     Group(Group),
     OneByOne,
 }
 
 impl Reach {
-    /// To be made before this process has a second thread and has started anybody. A domain is for programs behind a fence:
-    /// from within it they could signal nobody else.
+    /// Chooses the way; to be called before this process has a second thread or a child. A domain is for programs
+    /// behind a fence: from within it they can signal no other process.
     pub(crate) fn make(fenced: bool) -> Reach {
         let outside = getppid().filter(|_| fenced);
         if let Some(outside) = outside.filter(|_| fence::keep_signals_in()) {
-            // A signal to everybody is sent only where it is known to stay: its own parent is the nearest it must not reach.
+            // A signal to all processes is sent only where it is known to stay: the parent is the nearest it must not
+            // reach.
             if test_kill_process(outside) == Err(Errno::PERM) {
                 return Reach::Domain;
             }
@@ -42,12 +44,12 @@ impl Reach {
         Group::make(Path::new("/sys/fs/cgroup")).map_or(Reach::OneByOne, Reach::Group)
     }
 
-    /// Whoever hurries may get away.
+    /// Whether a process that forks fast enough may get away.
     pub(crate) fn has_gaps(&self) -> bool {
         matches!(self, Reach::OneByOne)
     }
 
-    /// Asks everybody to end, and ends them if they do not.
+    /// Asks all descendants to end, and kills those that do not.
     pub(crate) fn end(&self) {
         let began = Instant::now();
         family::tell(Signal::TERM);
@@ -61,13 +63,13 @@ impl Reach {
         let (until, mut quiet) = (Instant::now() + TRIED, 0);
         loop {
             match self {
-                // To everybody but itself, as far as the domain reaches.
+                // To all processes but this one, as far as the domain reaches.
                 Reach::Domain => drop(kill_process_group(Pid::INIT, Signal::KILL)),
                 Reach::Group(group) => group.kill(),
                 Reach::OneByOne => family::tell(Signal::KILL),
             }
             family::bury();
-            // A list that is made while somebody forks may miss both.
+            // A list made during a fork may miss both processes.
             quiet = if family::is_alone() { quiet + 1 } else { 0 };
             if quiet >= QUIET || Instant::now() > until {
                 return;
@@ -79,7 +81,7 @@ impl Reach {
     }
 }
 
-/// A control group of this process and of all that come from it.
+/// A control group of this process and its descendants.
 #[derive(Debug)]
 pub(crate) struct Group {
     folder: PathBuf,
@@ -87,7 +89,7 @@ pub(crate) struct Group {
 }
 
 impl Group {
-    /// Goes into a group of its own below the one it is in, if it may make one that can be killed as a whole.
+    /// Enters a group of its own below the present one, if one can be made that can be killed as a whole.
     fn make(mounted: &Path) -> Option<Group> {
         let mounted = [mounted.to_owned(), mounted.join("unified")];
         let mounted = mounted.iter().find(|folder| folder.join("cgroup.procs").exists())?;
@@ -99,11 +101,11 @@ impl Group {
         let group = Group { folder, above };
         let goes = |folder: &Path| fs::write(folder.join("cgroup.procs"), "0").is_ok();
         let killable = group.folder.join("cgroup.kill").exists();
-        // Out again as well, or it would be killed with the rest; dropped, the group is taken away.
+        // It must be able to leave as well, or it would be killed with the rest; dropped, the group is removed.
         (killable && goes(&group.folder) && goes(&group.above) && goes(&group.folder)).then_some(group)
     }
 
-    /// Everybody but this process, which goes out first.
+    /// Kills all processes of the group except this one, which leaves it first.
     fn kill(&self) {
         let _ = fs::write(self.above.join("cgroup.procs"), "0");
         let _ = fs::write(self.folder.join("cgroup.kill"), "1");
@@ -112,7 +114,7 @@ impl Group {
     fn leave(&self) {
         let _ = fs::write(self.above.join("cgroup.procs"), "0");
         let until = Instant::now() + ASKED;
-        // It is busy for as long as somebody who was killed has not been buried.
+        // The group is busy until all killed processes have been reaped.
         while fs::remove_dir(&self.folder).is_err() && self.folder.exists() && Instant::now() < until {
             std::thread::sleep(EVERY);
         }

@@ -1,4 +1,4 @@
-//! A conversation with a program: who it is first, then one question and its answer at a time.
+//! A conversation with a program: first its introduction, then one question and its answer at a time.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::program::Program;
 use crate::trouble::{Trouble, quoted};
 use crate::wire::{self, Hello, VERSION, Welcome};
 
-/// What a program has to be told about whom it is for.
+/// The golem's data that a program is told at the start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settled {
     pub golem: String,
@@ -30,7 +30,7 @@ impl Settled {
 /// An answer to a numbered question.
 pub(crate) trait Answered: DeserializeOwned {
     fn id(&self) -> u64;
-    /// It says itself why it is no answer.
+    /// The fault that the program itself reports in place of an answer.
     fn trouble(&mut self) -> Option<Trouble>;
 }
 
@@ -65,7 +65,7 @@ pub(crate) struct Talk {
 }
 
 impl Talk {
-    /// The first words.
+    /// Exchanges the first messages.
     pub(crate) fn greet(mut program: Program, hello: Hello) -> Result<(Talk, Welcome), Trouble> {
         let limit = program.limits().hello;
         let said = program.ask(line(&hello), "say who it is", limit)?;
@@ -93,7 +93,7 @@ impl Talk {
         }
     }
 
-    /// Begins to ask something.
+    /// Begins to ask a question.
     pub(crate) fn begin<Q: Serialize>(
         &mut self,
         what: &'static str,
@@ -104,7 +104,7 @@ impl Talk {
         self.program.begin(line(&question(self.asked)), what, limit)
     }
 
-    /// The answer to what was begun, if it comes while there is patience.
+    /// The answer to the question under way, if it comes in time.
     pub(crate) fn go_on<A: Answered>(&mut self, what: &str, patience: Duration) -> Result<Option<A>, Trouble> {
         let Some(said) = self.program.go_on(patience)? else { return Ok(None) };
         let mut answer: A = read(&said, what)?;
@@ -114,14 +114,14 @@ impl Talk {
         answer.trouble().map_or(Ok(Some(answer)), Err)
     }
 
-    /// Asks it to end, and ends it if it does not.
+    /// Asks the program to end, and kills it if it does not.
     pub(crate) fn end<Q: Serialize>(self, bye: impl FnOnce(u64) -> Q) {
         let last = line(&bye(self.asked + 1));
         self.program.end(&last);
     }
 }
 
-/// A message of this kind, or what is wrong with it: that it is none, or what of it cannot be.
+/// Reads a message of this kind; an error says that the line is not a message, or which part of it cannot be.
 fn read<T: DeserializeOwned>(line: &[u8], what: &str) -> Result<T, Trouble> {
     serde_json::from_slice(line).map_err(|why| match why.classify() {
         Category::Data => Trouble::Unsound { what: what.to_owned(), why: why.to_string() },

@@ -1,10 +1,10 @@
-//! Whoever watches over a program that has its owner's terminal: a small process between it and its host. What the program
-//! leaves behind becomes the warden's and is ended with it; when the host is gone, however that went, so is all of it. The
-//! program itself is begun by a third process, which goes behind the fence and then becomes the program; that one dies with
-//! its warden.
+//! The warden of a program that has its owner's terminal: a small process between it and its host. Orphans that the
+//! program leaves behind become the warden's children and are ended with it; when the host is gone, even after a kill,
+//! so are all of them. The program itself is begun by a third process, which goes behind the fence and then becomes the
+//! program; that one dies with its warden.
 //!
-//! A warden is asked to end everything by SIGUSR1. SIGTERM it passes on to the program; what is typed at the terminal the
-//! program has heard by itself.
+//! SIGUSR1 asks a warden to end everything. It passes SIGTERM on to the program; keys typed at the terminal reach the
+//! program directly.
 
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -25,43 +25,43 @@ use crate::family;
 use crate::fence::{self, Fence};
 use crate::reach::Reach;
 
-/// It could not be started, by convention.
+/// The exit code of a program that could not be started, by convention.
 const NOT_STARTED: u8 = 127;
-/// How often it is looked whether anything has ended.
+/// How often the warden looks for processes that have ended.
 const EVERY: Duration = Duration::from_millis(20);
 
-/// Files that are kept from a program, and what it reads instead of each.
+/// Files that are kept from a program, and the file it reads in place of each.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Logins {
     pub files: Vec<PathBuf>,
     pub instead: PathBuf,
 }
 
-/// What a warden is told.
+/// The orders of a warden.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ward {
-    /// The program and what it is given.
+    /// The program and its arguments.
     pub program: Vec<String>,
-    /// What is kept from it; none, if it may do as it likes.
+    /// The places kept from the program; none if it may do as it likes.
     pub fence: Option<Fence>,
-    /// What is hidden is covered, which is better and not possible everywhere.
+    /// Whether hidden places are covered, which is better and not possible everywhere.
     #[serde(default)]
     pub covers: bool,
-    /// Logins of its owner's, over which something is laid wherever anything can be, so that they open nothing.
+    /// Logins of the owner, over which another file is mounted wherever that is possible, so that they open nothing.
     #[serde(default)]
     pub logins: Logins,
-    /// What it finds in a network of its own, if it is to have one; that takes a fence, and a view in which things can be covered.
+    /// The program's own network, if it is to have one; that takes a fence, and a view in which places can be covered.
     #[serde(default)]
     pub apart: Option<Apart>,
-    /// What new files of the program's are not open to, as its owner has it.
+    /// The umask of the program, as its owner has it.
     pub umask: Option<u32>,
-    /// Files the program may have open unless it asks for more, as its owner has it.
+    /// The soft limit on the program's open files, as its owner has it.
     #[serde(default)]
     pub files: Option<u64>,
 }
 
-/// Watches over the program that is described in one argument; `begin` is what starts this executable as the process that
-/// becomes the program.
+/// Watches over the program that is described in one argument; `begin` has the arguments that start this executable as
+/// the process that becomes the program.
 pub fn watch(text: &str, begin: &[&str]) -> ExitCode {
     match watched(text, begin) {
         Ok(code) => ExitCode::from(code),
@@ -79,15 +79,15 @@ fn watched(text: &str, begin: &[&str]) -> io::Result<u8> {
     let reach = Reach::make(ward.fence.is_some());
     if reach.has_gaps() {
         eprintln!(
-            "bardo: this machine lets nobody end at once all that a program starts (no Landlock with signals, no control \
-             group): one that forks without pause may outlive it"
+            "bardo: this machine cannot end at once everything that a program starts (no Landlock with signals, no control \
+            group): a process that forks without pause may outlive it"
         );
     }
     let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1])?;
     let own = std::env::current_exe()?;
     let told = |ward: &Ward| serde_json::to_string(ward).expect("plain data");
     if ward.fence.is_some() {
-        // Whoever fails at this halfway is nobody any more, so somebody tries it who has nothing else to do.
+        // A process that fails at this halfway has lost its identity, so a process of its own tries it first.
         let works = |ward: &Ward| {
             let trial = Ward { program: Vec::new(), covers: true, ..ward.clone() };
             Command::new(&own).args(begin).arg(told(&trial)).status().map(|status| status.success())
@@ -104,7 +104,7 @@ fn watched(text: &str, begin: &[&str]) -> io::Result<u8> {
     let code = loop {
         let asked = signals.pending().fold(false, |asked, signal| {
             if signal == SIGTERM {
-                // Who has ended meanwhile needs no telling.
+                // A program that has ended meanwhile needs no signal.
                 let _ = kill_process(child, Signal::TERM);
             }
             asked || signal == SIGUSR1
@@ -119,7 +119,7 @@ fn watched(text: &str, begin: &[&str]) -> io::Result<u8> {
     Ok(code)
 }
 
-/// Buries whoever has ended; how the program did, if it was among them.
+/// Reaps children that have ended; returns the program's exit code if it was among them.
 fn buried(child: Pid) -> Option<u8> {
     let mut code = None;
     while let Ok(Some((pid, status))) = wait(WaitOptions::NOHANG) {
@@ -131,8 +131,8 @@ fn buried(child: Pid) -> Option<u8> {
     code
 }
 
-/// Becomes the program, and comes back only if it could not. Without a program it only tries whether what is hidden can be covered,
-/// and whether there is a network to be had.
+/// Becomes the program, and returns only if it could not. Without a program it only tries whether hidden places can be
+/// covered, and whether a network of its own can be had.
 pub fn enter(text: &str) -> ExitCode {
     let entered = serde_json::from_str(text).map_err(io::Error::other).and_then(|ward: Ward| match &ward.fence {
         Some(fence) if ward.program.is_empty() => {
@@ -151,7 +151,7 @@ pub fn enter(text: &str) -> ExitCode {
     }
 }
 
-/// Where nothing can be laid over what is hidden, nothing new can be made in any folder that it lies in.
+/// Warns that, where hidden places cannot be covered, no new file can be made in the folders that contain them.
 fn say_narrow(hidden: &[PathBuf]) {
     let user = std::env::var_os("HOME").map(PathBuf::from).and_then(|home| home.canonicalize().ok());
     let within = |path: &&PathBuf| {
@@ -160,7 +160,7 @@ fn say_narrow(hidden: &[PathBuf]) {
     if let (Some(home), Some(user)) = (hidden.iter().find(within), &user) {
         eprintln!(
             "bardo: while this runs, no new file can be made in {} itself, nor in the folders from there to {}, because this \
-             machine lets nobody cover that; a home elsewhere is without this (BARDO_HOME=/somewhere/else), and so is \
+            machine does not allow mounting over that; to avoid this, use a home elsewhere (BARDO_HOME=/somewhere/else) or \
              --unfenced",
             user.display(),
             home.display()
@@ -168,12 +168,12 @@ fn say_narrow(hidden: &[PathBuf]) {
     }
 }
 
-/// Into a network of its own, and with no way back.
+/// Enters a network of its own, with no way back.
 fn leave(network: Leaving<'_>) -> io::Result<()> {
     let open = network.go()?;
     if !open.is_empty() {
         let open: Vec<String> = open.iter().map(|path| path.display().to_string()).collect();
-        eprintln!("bardo: the program can still reach what waits at {}", open.join(", "));
+        eprintln!("bardo: the program can still reach the sockets at {}", open.join(", "));
     }
     fence::drop_powers_over_networks()
 }
@@ -190,7 +190,7 @@ fn become_it(ward: &Ward) -> io::Result<std::convert::Infallible> {
     let (program, told) = ward.program.split_first().ok_or_else(|| io::Error::other("no program"))?;
     if let Some(fence) = &ward.fence {
         let hidden = if ward.covers {
-            // Gone into once more, because whoever stands in what was covered stands beneath the cover.
+            // The folder is entered once more, because a process inside a covered folder stands beneath the cover.
             let here = std::env::current_dir()?;
             let leaving = ward.apart.as_ref().map(Apart::prepare).transpose()?;
             fence::cover(&fence.hidden)?;
@@ -208,11 +208,11 @@ fn become_it(ward: &Ward) -> io::Result<std::convert::Infallible> {
             say_narrow(&fence.hidden);
         }
     }
-    // Last, because whoever gets a view of its own loses this.
+    // Last, because unsharing a view resets this.
     #[cfg(target_os = "linux")]
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
     if getppid() != warden {
-        return Err(io::Error::other("whoever started it is gone"));
+        return Err(io::Error::other("the process that started it is gone"));
     }
     let why = Command::new(program).args(told).exec();
     Err(io::Error::other(format!("cannot start {program}: {why}")))

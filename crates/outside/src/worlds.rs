@@ -1,4 +1,5 @@
-//! A world outside, asked: every answer is held against what was asked and what the world declared before anybody sees it.
+//! A world that is a program: each of its answers is checked against the question and the world's manifest before it
+//! counts.
 
 use golem::limits;
 use golem::plain;
@@ -11,19 +12,19 @@ use crate::talk::{Settled, Talk};
 use crate::trouble::Trouble;
 use crate::wire::{self, Answer, Ask, Question};
 
-/// A world outside that has said who it is.
+/// A running world that has introduced itself.
 #[derive(Debug)]
 pub struct WorldProgram {
     talk: Talk,
     pub manifest: Manifest,
     pub start: Time,
     pub end: Option<Time>,
-    /// Why its last preview came to nothing, in its own words.
+    /// Why the last preview gave no quote, in the world's own words.
     pub says: Option<String>,
 }
 
 impl WorldProgram {
-    /// Starts it, and hears what it is.
+    /// Starts a world, and waits for its introduction.
     pub fn start(
         keeper: &[String],
         launch: &Launch,
@@ -41,7 +42,7 @@ impl WorldProgram {
         Ok(WorldProgram { talk, manifest, start, end: welcome.end.map(Time::millis), says: None })
     }
 
-    /// The same, where it only carries out the orders of a golem that was born into this.
+    /// Starts a program that only carries out the orders of a golem born into this world.
     pub fn carry_out(
         keeper: &[String],
         launch: &Launch,
@@ -55,7 +56,8 @@ impl WorldProgram {
         Ok(WorldProgram { talk, manifest: born.clone(), start: Time::default(), end: None, says: None })
     }
 
-    /// Its golem last looked then, has used no key above this one, and holds so much, where anybody knows.
+    /// Takes the world to where its golem last looked, with the highest key the golem has used and what it holds, where
+    /// that is known.
     pub fn seek(&mut self, until: Time, known: Option<(u64, i64)>) -> Result<(), Trouble> {
         let (key, held) = known.unzip();
         self.ask("stand where its golem last looked", Ask::Seek { until: until.as_millis(), key, held }).map(|_| ())
@@ -119,7 +121,7 @@ impl WorldProgram {
         self.talk.ask(what, |id| Question { id, ask })
     }
 
-    /// Asks it to end, and ends it if it does not.
+    /// Asks the world to end, and kills it if it does not.
     pub fn end(self) {
         self.talk.end(|id| Question { id, ask: Ask::Bye });
     }

@@ -1,6 +1,6 @@
-//! The archive: what golems know, sealed with the clade's key, in a folder or a bucket. It can be lost without harm and read
-//! without gain by whoever keeps it. Each object is named by the hash of its bytes; of each golem of each home one page says
-//! which objects there are, and only that home writes it.
+//! The archive: the knowledge of golems, sealed with the clade's key, in a folder or a bucket. Losing it does no harm,
+//! and its operator cannot read it. Each object is named by the hash of its bytes; for each golem of each home one page
+//! lists its objects, and only that home writes it.
 
 use std::sync::Arc;
 
@@ -16,9 +16,9 @@ use crate::client::tls;
 use crate::key::Clade;
 
 const DAY_MS: u64 = 86_400_000;
-/// Of the present day, so many are kept; of every day before it, the last.
+/// Copies kept of the present day; of every day before it, only the last is kept.
 const TODAY: usize = 4;
-/// Bytes of an object that anyone bothers to read.
+/// The largest object that is read, in bytes.
 const MOST: u64 = 64 << 20;
 
 #[derive(Debug, thiserror::Error)]
@@ -29,30 +29,30 @@ pub enum Error {
     Store(#[from] object_store::Error),
     #[error("the archive does not answer")]
     Late,
-    #[error("the archive gives back something else than it was given ({0}); it is damaged, or another's")]
+    #[error("the archive does not give back what was stored ({0}); it is damaged, or another owner's")]
     Damaged(String),
 }
 
-/// What is known of one golem.
+/// The archived copies of one golem.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Page {
     pub home: String,
     pub golem: String,
     pub name: String,
-    /// What there is of it, oldest first.
+    /// Copies, oldest first.
     pub copies: Vec<Copy>,
 }
 
-/// One thing that was kept of it.
+/// One archived copy of a golem's knowledge.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Copy {
     /// Milliseconds since 1970.
     pub made: u64,
     pub tick: u64,
-    /// It has died, and this is all of it.
+    /// The golem has died, and this is everything it knew.
     pub dead: bool,
     pub entries: u64,
-    /// By which the object is named.
+    /// The name of the object.
     pub object: String,
 }
 
@@ -63,12 +63,12 @@ pub struct Archive {
 }
 
 impl Archive {
-    /// A folder, or `s3://bucket/prefix` with what the environment says under `AWS_`.
+    /// Opens a folder, or `s3://bucket/prefix` with the `AWS_` variables of the environment.
     pub fn open(place: &str, clade: Arc<Clade>) -> Result<Archive, Error> {
         Archive::open_in(place, clade, std::env::vars())
     }
 
-    /// The same in another environment.
+    /// Opens an archive with this environment in place of the process's own.
     pub fn open_in(
         place: &str,
         clade: Arc<Clade>,
@@ -99,7 +99,7 @@ impl Archive {
         Ok(Archive { store: Box::new(store), root: Path::from(whose), clade })
     }
 
-    /// Keeps what is known of a golem by now. It is there once this returns: it was read back.
+    /// Stores a copy of a golem's knowledge. It is there once this returns: it was read back.
     pub async fn keep(
         &self,
         home: [u8; 16],
@@ -140,7 +140,7 @@ impl Archive {
         Ok(())
     }
 
-    /// Everything that there is, of every home.
+    /// The pages of all golems of all homes.
     pub async fn pages(&self) -> Result<Vec<Page>, Error> {
         let prefix = self.root.clone().join("pages");
         let found: Vec<_> = self.store.list(Some(&prefix)).try_collect().await?;
@@ -153,7 +153,7 @@ impl Archive {
         Ok(pages)
     }
 
-    /// What was kept.
+    /// Reads a copy back.
     pub async fn fetch(&self, golem: GolemId, copy: &Copy) -> Result<Vec<u8>, Error> {
         let at = self.object(&copy.object);
         let sealed = self.read(&at).await?;
@@ -191,7 +191,8 @@ fn header(golem: GolemId) -> Vec<u8> {
     [b"bardo archive 1 copy".as_slice(), &golem.0].concat()
 }
 
-/// Takes out what is too old, or one of too many of its day; the newest always stays. Gives the objects that are left over.
+/// Takes out copies that are too old, or too many for their day; the newest always stays. Returns the objects to
+/// delete.
 fn thin(copies: &mut Vec<Copy>, now: u64, keep_ms: u64) -> Vec<String> {
     let mut kept: Vec<Copy> = Vec::with_capacity(copies.len());
     let mut dropped = Vec::new();

@@ -1,6 +1,6 @@
-//! What a home remembers of the river: what its golems have said and nobody has confirmed yet, and how far it has heard
-//! everybody else. It decides and keeps nothing itself: whatever changes is given back as rows, to be made durable before
-//! anything is sent or believed.
+//! The bank, a home's state of the river: messages of its golems that other homes have not confirmed yet, and how far
+//! it has heard every other speaker. It stores nothing itself: all changes are returned as rows, to be made durable
+//! before anything is sent or believed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,52 +12,52 @@ use crate::chain::{Chain, Place};
 use crate::envelope::{Class, Envelope, Flaw, Hash, Header, Speaker};
 use crate::key::{Clade, Owner};
 
-/// What a word is good for.
+/// How long a word is of use.
 const EXPIRES_MS: u64 = 7 * 86_400_000;
-/// Whoever has not confirmed a word after so long is told it again.
+/// How long until a word that was not confirmed is sent again.
 const AGAIN_MS: u64 = 30_000;
-/// After twice as long it is told once more, and so on up to once in so long.
+/// The longest pause between two attempts; each pause is twice the one before.
 const HOURLY_MS: u64 = 3_600_000;
-/// Two receipts are so far apart.
+/// The least time between two receipts.
 const RECEIPT_MS: u64 = 5_000;
-/// Words of one speaker that wait for those before them.
+/// The most words of one speaker that can wait for earlier ones.
 const HELD: usize = 1_024;
-/// A home of which nothing was heard for so long is not waited for.
+/// How long a silent home is waited for.
 const GONE_MS: u64 = EXPIRES_MS;
-/// What somebody new said first is waited for so long.
+/// How long the first words of a new speaker are waited for.
 const GRACE_MS: u64 = 600_000;
-/// The one who speaks for a home itself.
+/// The speaker for the home itself, which sends the receipts.
 const HOME: GolemId = GolemId([0; 16]);
 
-/// A row to be written, or to be taken out.
+/// A row to be written, or removed if it has no value.
 pub type Row = (Vec<u8>, Option<Vec<u8>>);
 
 #[derive(Debug)]
 pub struct Bank {
     clade: Arc<Clade>,
     home: [u8; 16],
-    /// Of each that speaks here: its newest word, that word's hash, and which of its own words that was.
+    /// For each speaker of this home: its newest word, that word's hash, and which of the golem's own words it was.
     heads: BTreeMap<GolemId, (u64, Hash, u64)>,
     outbox: BTreeMap<(GolemId, u64), Waiting>,
     heard: BTreeMap<Speaker, Chain>,
-    /// Words that have come before their time, and since when there are any.
+    /// Words that came before their turn, and since when there are any.
     early: BTreeMap<Speaker, (BTreeMap<u64, Envelope>, u64)>,
-    /// The oldest word that a speaker can still say again, where some before it were not heard.
+    /// The oldest word that a speaker can still send again, where earlier ones were not heard.
     floors: BTreeMap<Speaker, u64>,
-    /// Of each home elsewhere: how far it has heard whom here.
+    /// For each other home: how far it has heard the speakers of this one.
     confirmed: BTreeMap<[u8; 16], Confirmed>,
     /// How far the relay has been read.
     pub place: u64,
-    /// Something was heard that has not been confirmed.
+    /// Whether something was heard that has not been confirmed.
     owes_receipt: bool,
     receipt_ms: u64,
 }
 
-/// What a home elsewhere has said that it has heard.
+/// The newest receipt of another home.
 #[derive(Debug)]
 struct Confirmed {
     heard: BTreeMap<GolemId, u64>,
-    /// Receipts say how things stand, so only the newest counts, and none is waited for.
+    /// The receipt's number: each receipt has the whole state, so only the newest counts, and none is waited for.
     number: u64,
     at_ms: u64,
 }
@@ -65,10 +65,10 @@ struct Confirmed {
 #[derive(Debug)]
 struct Waiting {
     envelope: Envelope,
-    /// When it was sent last, and how often.
+    /// When the word was last sent; `tries` says how often.
     sent_ms: u64,
     tries: u32,
-    /// A relay has said that it keeps it.
+    /// A relay has confirmed that it stored the word.
     taken: bool,
 }
 
@@ -83,40 +83,40 @@ impl Waiting {
     }
 }
 
-/// What became of something that came.
+/// The outcome of an envelope that came.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Came {
-    /// Words that are heard now, in order.
+    /// Words that can be heard now, in order.
     Words(Vec<Word>),
-    /// It waits for others that come before it.
+    /// The word waits for earlier ones.
     Early,
-    /// It was heard before, or is one's own.
+    /// The word was heard before, or is this home's own.
     Known,
-    /// It is not one of ours, or not what was written.
+    /// The envelope is another clade's, or was changed.
     Flawed(Flaw),
-    /// There are two words of one number.
+    /// The speaker has said two words of one number.
     Forked(Speaker),
 }
 
-/// What somebody elsewhere said.
+/// A word of a speaker in another home.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Word {
     pub speaker: Speaker,
     pub class: Class,
     pub number: u64,
     pub text: Vec<u8>,
-    /// It is too old to be of use.
+    /// The word is too old to be of use.
     pub stale: bool,
-    /// What it said before was never heard here.
+    /// Earlier words of this speaker were never heard here.
     pub late: bool,
 }
 
-/// How things stand at a home.
+/// The state of a home, as it tells the others.
 #[derive(Debug, Serialize, Deserialize)]
 struct Receipt {
-    /// How far it has heard others: home, golem, number.
+    /// How far the home has heard others: home, golem, number.
     heard: Vec<([u8; 16], [u8; 16], u64)>,
-    /// From which number on it can say again what its own golems said.
+    /// The oldest word of each of its own golems that it can still send again.
     floors: Vec<([u8; 16], u64)>,
 }
 
@@ -132,13 +132,13 @@ impl Bank {
             floors: BTreeMap::new(),
             confirmed: BTreeMap::new(),
             place: 0,
-            // Others wait for those they know of, so it says that it is there.
+            // Others wait for the homes they know of, so a new one announces itself.
             owes_receipt: true,
             receipt_ms: 0,
         }
     }
 
-    /// As its rows have it. Rows that cannot be read are left out; what they said will be heard again.
+    /// Restores a bank from its rows. Rows that cannot be read are left out; their content will be heard again.
     pub fn of(clade: Arc<Clade>, home: [u8; 16], rows: impl IntoIterator<Item = (Vec<u8>, Vec<u8>)>) -> Bank {
         let mut bank = Bank::new(clade, home);
         for (key, value) in rows {
@@ -162,7 +162,7 @@ impl Bank {
                 let (number, hash) = postcard::from_bytes(value).ok()?;
                 self.heard.insert(read_speaker(speaker)?, Chain::at(number, hash));
             }
-            // How far it had heard it says again; that it is there must not be forgotten.
+            // The home will say again how far it has heard; that it exists must not be forgotten.
             ((b'k', home), value) => {
                 let at_ms = u64::from_le_bytes(value.try_into().ok()?);
                 let known = Confirmed { heard: BTreeMap::new(), number: 0, at_ms };
@@ -178,7 +178,7 @@ impl Bank {
         Some(())
     }
 
-    /// A golem's own word, once: the same again is nothing new. It may be sent when the rows are durable.
+    /// Queues a golem's own word, once: the same word again changes nothing. It may be sent when the rows are durable.
     pub fn say(&mut self, golem: GolemId, class: Class, own: u64, text: &[u8], now_ms: u64) -> Vec<Row> {
         let (number, before, last) = self.heads.get(&golem).copied().unwrap_or_default();
         if own <= last {
@@ -196,11 +196,11 @@ impl Bank {
         rows
     }
 
-    /// What is to be sent now: what never was, and what somebody should have confirmed by now; at most so much. Whether it was
-    /// taken by a relay before stands beside it.
+    /// Words to be sent now, at most so many: new ones, and those that are overdue for confirmation; each with whether
+    /// a relay has stored it before.
     pub fn due(&mut self, now_ms: u64, most: usize) -> Vec<(Envelope, bool)> {
         let mut due: Vec<&mut Waiting> = self.outbox.values_mut().filter(|waiting| waiting.is_due(now_ms)).collect();
-        // What was never sent goes first, and each speaker's words in their order.
+        // New words go first, and each speaker's words in their order.
         due.sort_by_key(|waiting| waiting.tries);
         let send = |one: &mut Waiting| {
             (one.sent_ms, one.tries) = (now_ms, one.tries + 1);
@@ -209,14 +209,14 @@ impl Bank {
         due.into_iter().take(most).map(send).collect()
     }
 
-    /// A relay keeps this one.
+    /// Notes that a relay has stored this word.
     pub fn taken(&mut self, golem: GolemId, number: u64) {
         if let Some(waiting) = self.outbox.get_mut(&(golem, number)) {
             waiting.taken = true;
         }
     }
 
-    /// The relay hung up: whatever it has not taken is to be sent again.
+    /// After a lost connection: words that the relay has not stored are to be sent again.
     pub fn unsent(&mut self) {
         self.outbox.values_mut().filter(|waiting| !waiting.taken).for_each(|waiting| waiting.tries = 0);
     }
@@ -225,7 +225,7 @@ impl Bank {
         self.outbox.len()
     }
 
-    /// Something has come, from this place of the relay's. What is heard may be believed when the rows are durable.
+    /// Takes in an envelope from this place of the relay. Its words may be believed when the rows are durable.
     pub fn take(&mut self, place: u64, bytes: &[u8], now_ms: u64) -> (Came, Vec<Row>) {
         let mut rows = Vec::new();
         if place > self.place {
@@ -249,7 +249,7 @@ impl Bank {
         let chain = self.heard.entry(speaker).or_default();
         match chain.place(&word) {
             Place::Repeat | Place::Old => {
-                // Whoever says it again has not heard that it was heard.
+                // A speaker that repeats a word has not had the receipt for it.
                 self.owes_receipt = true;
                 return Came::Known;
             }
@@ -257,13 +257,13 @@ impl Bank {
                 chain.hear(&word);
                 return Came::Forked(speaker);
             }
-            // Of somebody new the first that comes need not be the first that was said.
+            // The first word that comes of a new speaker need not be the first that was said.
             Place::Gap { .. } | Place::Late => {
                 let (early, _) = self.early.entry(speaker).or_insert_with(|| (BTreeMap::new(), now_ms));
                 if early.len() < HELD {
                     early.insert(word.header.number, word);
                 }
-                // Whoever says this must hear how far it was understood.
+                // The speaker must learn how far it was heard.
                 self.owes_receipt = true;
                 let words = self.pass_over(speaker, now_ms, rows);
                 return if words.is_empty() { Came::Early } else { Came::Words(words) };
@@ -273,7 +273,7 @@ impl Bank {
         Came::Words(self.hear_on(word, now_ms, rows))
     }
 
-    /// Hears on behind what a speaker said that it can say again no more.
+    /// Hears on after words of a speaker that it cannot send again any more.
     fn pass_over(&mut self, speaker: Speaker, now_ms: u64, rows: &mut Vec<Row>) -> Vec<Word> {
         let Some(floor) = self.floors.get(&speaker).copied() else { return Vec::new() };
         let heard = self.heard.get(&speaker).map_or(0, |chain| chain.number);
@@ -284,7 +284,7 @@ impl Bank {
         }
         let Some((early, _)) = self.early.get_mut(&speaker) else { return Vec::new() };
         match early.first_key_value() {
-            // What lies between the floor and this one is still to come.
+            // Words between the floor and this one are still to come.
             Some((first, _)) if *first <= floor => {
                 let (_, first) = early.pop_first().expect("it has just been looked at");
                 self.hear_on(first, now_ms, rows)
@@ -293,8 +293,8 @@ impl Bank {
         }
     }
 
-    /// What is too old to be said again is let go of. And what somebody new said before its first word that came is not coming
-    /// any more if its home is silent: it is heard from there.
+    /// Drops words that are too old to be sent again. Also gives up on the earlier words of a new speaker whose home
+    /// stays silent: it is heard from the first word that came.
     pub fn settle(&mut self, now_ms: u64) -> (Vec<Word>, Vec<Row>) {
         let old = |waiting: &Waiting| waiting.envelope.header.expires < now_ms;
         let old: Vec<_> = self.outbox.iter().filter(|(_, waiting)| old(waiting)).map(|(key, _)| *key).collect();
@@ -312,7 +312,7 @@ impl Bank {
         (words, rows)
     }
 
-    /// Hears a word, and those that have waited for it.
+    /// Hears a word, and the ones that have waited for it.
     fn hear_on(&mut self, word: Envelope, now_ms: u64, rows: &mut Vec<Row>) -> Vec<Word> {
         let speaker = word.header.speaker;
         let (mut words, mut next) = (Vec::new(), Some(word));
@@ -321,7 +321,7 @@ impl Bank {
             let late = match chain.hear(&word) {
                 Place::Next => false,
                 Place::Late => true,
-                // Only the first of them can be behind a gap, which somebody has looked at.
+                // Only the first word can come after a gap, which the caller has checked.
                 Place::Gap { .. } => {
                     chain.pass_over_to(&word);
                     true
@@ -340,8 +340,8 @@ impl Bank {
         words
     }
 
-    /// How far everybody has been heard, if anybody is to be told. It says how things stand, so it is sent once: the next one
-    /// says all of it again.
+    /// The receipt that says how far each speaker has been heard, if one is due. It has the whole state, so it is sent
+    /// once: the next one says all of it again.
     pub fn receipt(&mut self, now_ms: u64) -> Option<Envelope> {
         if !self.owes_receipt || now_ms < self.receipt_ms + RECEIPT_MS {
             return None;
@@ -361,8 +361,8 @@ impl Bank {
         Some(Envelope::seal(&self.clade, header, &text))
     }
 
-    /// A home elsewhere has heard so far. What every home that is there has heard is let go of; what one should have heard and
-    /// has not is told again. What it can say no more is not waited for any longer.
+    /// Takes in another home's receipt. Words that every known home has heard are dropped; words that this home should
+    /// have heard and has not are sent again. Words that it cannot send again are not waited for any longer.
     fn confirm(&mut self, receipt: &Envelope, now_ms: u64, rows: &mut Vec<Row>) -> Vec<Word> {
         let (home, number) = (receipt.header.speaker.home, receipt.header.number);
         let text = receipt.open(&self.clade).unwrap_or_default();
@@ -370,12 +370,12 @@ impl Bank {
         match self.confirmed.get(&home) {
             Some(known) if known.number >= number => return Vec::new(),
             Some(_) => {}
-            // Somebody new must hear how things stand here.
+            // A new home must learn the state of this one.
             None => self.owes_receipt = true,
         }
         let own = heard.into_iter().filter(|(of, ..)| *of == self.home);
         let own: BTreeMap<GolemId, u64> = own.map(|(_, golem, number)| (GolemId(golem), number)).collect();
-        // What it should have heard by now and has not is told again at once.
+        // Words it should have heard by now and has not are sent again at once.
         for ((golem, number), waiting) in &mut self.outbox {
             let missed = own.get(golem).is_none_or(|heard| heard < number);
             if missed && waiting.tries > 0 && now_ms >= waiting.sent_ms + AGAIN_MS {
@@ -402,7 +402,7 @@ impl Bank {
         self.hear_from(home, floors, now_ms, rows)
     }
 
-    /// A home has said from where on it can say its golems' words again.
+    /// Takes in the oldest words that a home can still send again.
     fn hear_from(
         &mut self,
         home: [u8; 16],
@@ -423,7 +423,7 @@ impl Bank {
         words
     }
 
-    /// What a golem has said is in the archive, up to now. If there is no other home to confirm it, that will do.
+    /// Notes that everything a golem has said is in the archive. If there is no other home to confirm it, that will do.
     pub fn archived(&mut self, golem: GolemId) -> Vec<Row> {
         let mut rows = Vec::new();
         if self.confirmed.is_empty() {
@@ -434,7 +434,7 @@ impl Bank {
         rows
     }
 
-    /// Some that not everybody has confirmed are not said again. Whoever waits for them must hear of it.
+    /// Drops words that not all homes have confirmed. The homes that wait for them must learn of it.
     fn let_go(&mut self, done: Vec<(GolemId, u64)>, rows: &mut Vec<Row>) {
         for key in done {
             self.outbox.remove(&key);
@@ -443,28 +443,28 @@ impl Bank {
         }
     }
 
-    /// How many homes have confirmed everything that this golem has said.
+    /// How many homes have confirmed all words of this golem.
     pub fn confirmed_by(&self, golem: GolemId) -> usize {
         let Some((newest, ..)) = self.heads.get(&golem) else { return 0 };
         self.confirmed.values().filter(|home| home.heard.get(&golem).is_some_and(|heard| heard >= newest)).count()
     }
 
-    /// Which of its own words a golem has said last on the river.
+    /// The number of the golem's own word that was last said on the river.
     pub fn said(&self, golem: GolemId) -> u64 {
         self.heads.get(&golem).map_or(0, |(_, _, own)| *own)
     }
 
-    /// Homes elsewhere, and when each was last heard of.
+    /// Other homes, and when each was last heard of.
     pub fn homes(&self) -> impl Iterator<Item = ([u8; 16], u64)> + '_ {
         self.confirmed.iter().map(|(home, known)| (*home, known.at_ms))
     }
 
-    /// Words that wait for others before them.
+    /// How many words wait for earlier ones.
     pub fn held(&self) -> usize {
         self.early.values().map(|(early, _)| early.len()).sum()
     }
 
-    /// How far each elsewhere has been heard.
+    /// How far each speaker of other homes has been heard.
     pub fn heads(&self) -> impl Iterator<Item = (Speaker, u64, Option<u64>)> + '_ {
         self.heard.iter().map(|(speaker, chain)| (*speaker, chain.number, chain.forked))
     }

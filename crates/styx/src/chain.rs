@@ -1,48 +1,48 @@
-//! The receiver's check. Nothing a relay says is believed: each word names the one before it, so one that is left out, told
-//! twice, put in another place or made up is seen, and named.
+//! The receiver's check. A relay is never trusted: each word names the one before it, so a word that is left out,
+//! repeated, moved or made up is seen, and named.
 
 use std::collections::VecDeque;
 
 use crate::envelope::{Envelope, Hash};
 
-/// Words of one speaker that are remembered by their hash, to tell one that comes again from another in its place.
+/// Words of one speaker that are remembered by their hash, to tell a repeated word from another one in its place.
 const REMEMBERED: usize = 256;
 
-/// What has been heard of one speaker.
+/// The words heard of one speaker.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Chain {
     /// The newest word, and its hash.
     pub number: u64,
     pub hash: Hash,
     recent: VecDeque<Hash>,
-    /// There are two words of one number: nothing more is heard of this speaker until its owner has seen to it.
+    /// The number of which there are two words: nothing more is heard of this speaker until its owner has seen to it.
     pub forked: Option<u64>,
 }
 
-/// What a word is to whoever has heard those before it.
+/// The place of a word in the chain of its speaker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// The very next.
     Next,
-    /// The first that is heard of this speaker, who has said some before.
+    /// The first word heard of this speaker, which has said others before.
     Late,
     /// Heard already.
     Repeat,
-    /// So old that nobody remembers it.
+    /// Too old to be remembered here.
     Old,
-    /// Those after this number have not come yet.
+    /// Words after this number have not come yet.
     Gap { after: u64 },
     /// There is another word in its place, or another before it.
     Fork,
 }
 
 impl Chain {
-    /// As it was kept.
+    /// A chain restored from its newest word.
     pub fn at(number: u64, hash: Hash) -> Chain {
         Chain { number, hash, recent: [hash].into(), forked: None }
     }
 
-    /// Where a word belongs; nothing is changed.
+    /// Finds the place of a word; nothing is changed.
     pub fn place(&self, word: &Envelope) -> Place {
         let (number, before) = (word.header.number, word.header.before);
         if self.forked.is_some() || number == 0 {
@@ -70,7 +70,7 @@ impl Chain {
         }
     }
 
-    /// Hears on from a word although some before it were never heard: whoever said them does not have them any more.
+    /// Hears on from a word although earlier ones were never heard: the speaker does not have them any more.
     pub(crate) fn pass_over_to(&mut self, word: &Envelope) {
         if self.forked.is_none() && word.header.number > self.number {
             (self.number, self.hash) = (word.header.number, word.hash());
@@ -78,7 +78,7 @@ impl Chain {
         }
     }
 
-    /// Where it belongs; if it is the next, it has been heard from now on. The word must have been checked and opened.
+    /// Finds the place of a word, and hears it if it is the next. The word must have been checked and opened.
     pub fn hear(&mut self, word: &Envelope) -> Place {
         let place = self.place(word);
         match place {

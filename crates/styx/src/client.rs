@@ -13,10 +13,10 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async_with_conf
 use crate::key::Clade;
 use crate::wire::{Down, FRAME, Put, Up, VERSION, Why, decode, encode, fit, signed};
 
-/// Whoever is called has so long to answer.
+/// How long a relay may take to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What is read ahead.
+/// Bytes that are read ahead.
 const BUFFER: usize = 32 << 10;
 
 type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
@@ -25,7 +25,7 @@ type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 pub enum Error {
     #[error("{url} cannot be reached: {why}")]
     Unreachable { url: String, why: String },
-    #[error("it does not speak as a relay does")]
+    #[error("it does not speak the protocol of a relay")]
     NoRelay,
     #[error("it says: {0}")]
     Turned(Why),
@@ -33,15 +33,15 @@ pub enum Error {
     Gone,
 }
 
-/// What is said to a relay.
+/// The sending half of a connection to a relay.
 #[derive(Debug)]
 pub struct Mouth(SplitSink<Socket, Message>);
 
-/// What a relay says.
+/// The receiving half of a connection to a relay.
 #[derive(Debug)]
 pub struct Ear(SplitStream<Socket>);
 
-/// The one TLS there is, for whoever needs it.
+/// Installs the process's TLS provider, if none is installed yet.
 pub(crate) fn tls() {
     let _ = rustls::crypto::ring::default_provider().install_default();
 }
@@ -77,7 +77,7 @@ impl Mouth {
         self.0.send(Message::Binary(encode(frame).into())).await.map_err(|_| Error::Gone)
     }
 
-    /// Says words, in as few frames as they fit into, and by which id the next one goes.
+    /// Sends words, in as few frames as they fit into; returns the id of the next word.
     pub async fn put(&mut self, mut id: u64, mut words: Vec<Put>) -> Result<u64, Error> {
         while !words.is_empty() {
             let rest = words.split_off(fit(words.iter().map(|word| word.envelope.len())).max(1));

@@ -1,5 +1,5 @@
-//! The relay's door: homes connect outwards over a WebSocket, say who they are by signing a challenge, put envelopes in and are
-//! told what their siblings put in.
+//! The relay's door: homes connect outwards over a WebSocket, sign in by signing a challenge, put envelopes in and are
+//! sent those of their siblings.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -26,15 +26,15 @@ use crate::gateway::{Gateway, Seat};
 use crate::session;
 use crate::wire::FRAME;
 
-/// What is read ahead, and what is written at once: there are thousands of connections, and most say little.
+/// Bytes read ahead and written at once: there are thousands of connections, and most say little.
 const BUFFER: usize = 16 << 10;
-/// Whoever connects has so long to say what it wants.
+/// How long a new connection may take to send its request.
 const HESITATION: Duration = Duration::from_secs(10);
-/// So many more than there are places for are at least told so.
+/// Connections beyond the limit that are still accepted, to be told that there is no room.
 const TURNED: usize = 64;
 
 impl Gateway {
-    /// Serves until whoever holds the future lets go of it.
+    /// Serves until the future is dropped.
     pub async fn serve(self: Arc<Gateway>, listener: TcpListener) -> std::io::Result<()> {
         let mut passing = tokio::task::JoinSet::new();
         for partition in 0..self.river.partitions() {
@@ -46,20 +46,20 @@ impl Gateway {
     }
 }
 
-/// Where connections come in, each of which has a seat from the beginning.
+/// The listener, which gives each connection a seat from the beginning.
 struct Door {
     listener: TcpListener,
     gateway: Arc<Gateway>,
 }
 
-/// Who connects, and whether it has been let in.
+/// The address of a connection, and whether it has been let in.
 #[derive(Clone, Debug)]
 struct Visit {
     from: SocketAddr,
     entered: Arc<AtomicBool>,
 }
 
-/// A connection that is closed if nothing comes of it.
+/// A connection that is closed if it does not enter in time.
 struct Visitor {
     stream: TcpStream,
     entered: Arc<AtomicBool>,
@@ -75,7 +75,7 @@ impl Listener for Door {
         loop {
             let (stream, from) = Listener::accept(&mut self.listener).await;
             let most = self.gateway.limits.sockets.saturating_add(TURNED);
-            // An answer is not kept back until there is more to say.
+            // An answer is sent at once, not held back until there is more.
             if let Some(seat) = self.gateway.seat(most)
                 && stream.set_nodelay(true).is_ok()
             {
@@ -156,7 +156,7 @@ async fn enter(
         .on_upgrade(move |socket| async move { session::hold(gateway, socket).await })
 }
 
-/// Where somebody connects from: as a proxy in front says, if it is ours, and only what it has added itself.
+/// The client's address: as the configured proxy reports it, and only the entry that the proxy has added itself.
 fn address(from: IpAddr, proxy: Option<IpAddr>, headers: &HeaderMap) -> IpAddr {
     let said = || {
         let last = headers.get_all("x-forwarded-for").iter().next_back()?;
@@ -165,7 +165,7 @@ fn address(from: IpAddr, proxy: Option<IpAddr>, headers: &HeaderMap) -> IpAddr {
     (proxy == Some(from)).then(said).flatten().unwrap_or(from)
 }
 
-/// Whether every partition is led by somebody, and all servers have what their leaders have; and what was done so far.
+/// Whether every partition has a leader, and all servers are level with their leaders; and the counts so far.
 async fn health(State(gateway): State<Arc<Gateway>>) -> Response {
     let (mut led, mut behind) = (0, BTreeSet::new());
     for partition in 0..gateway.river.partitions() {
@@ -207,7 +207,7 @@ mod tests {
             IpAddr::from([198, 51, 100, 4]),
             "what it was told it passes on"
         );
-        headers.insert("x-forwarded-for", "nobody".parse().unwrap());
+        headers.insert("x-forwarded-for", "no address".parse().unwrap());
         assert_eq!(address(proxy, Some(proxy), &headers), proxy);
     }
 }

@@ -1,6 +1,7 @@
-//! One message of one golem: who says it, which of its words it is, what came before it, and what is said, sealed.
+//! The envelope: one message of one golem, with its speaker, its number, the hash of the message before, and the sealed
+//! text.
 //!
-//! A relay reads the header, of which nothing is secret, and can change nothing: the whole is signed, and what is inside is
+//! A relay reads the header, of which nothing is secret, and can change nothing: the whole is signed, and the text is
 //! sealed under its header.
 
 use golem::GolemId;
@@ -9,7 +10,7 @@ use crate::key::{Clade, Owner};
 
 /// The version of envelopes that this program writes and reads.
 pub const VERSION: u8 = 1;
-/// Bytes of a whole envelope.
+/// The most bytes of a whole envelope.
 pub const MOST: usize = 640 << 10;
 
 const HEADER: usize = 122;
@@ -17,10 +18,10 @@ const SIGNATURE: usize = 64;
 
 pub type Hash = [u8; 32];
 
-/// What kind of thing is said; the relay has lanes and limits by it.
+/// The kind of a message; the relay has lanes and limits by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Class {
-    /// What a golem has found out.
+    /// Something a golem has found out.
     Delta,
     /// A warning.
     Alert,
@@ -28,9 +29,9 @@ pub enum Class {
     Crisis,
     Death,
     Pheromone,
-    /// Where in the archive something is.
+    /// The place of something in the archive.
     Archive,
-    /// What has arrived of others.
+    /// How far others have been heard.
     Receipt,
 }
 
@@ -60,23 +61,23 @@ impl Class {
     }
 }
 
-/// Whose words these are: a golem's while it lives in one home. In another home, or in one that was taken back to an earlier
-/// day, it begins anew.
+/// The speaker of words: a golem in one home. In another home, or in one restored to an earlier day, it is a new
+/// speaker that begins again at one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Speaker {
     pub home: [u8; 16],
     pub golem: GolemId,
 }
 
-/// Everything that is not secret.
+/// The part of an envelope that is not secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     pub class: Class,
     pub owner: Owner,
     pub speaker: Speaker,
-    /// Its words are numbered from one.
+    /// The number of the word among its speaker's, from one.
     pub number: u64,
-    /// The hash of the one before; nothing but zeros before the first.
+    /// The hash of the word before; zeros for the first.
     pub before: Hash,
     /// Milliseconds since 1970.
     pub made: u64,
@@ -90,10 +91,10 @@ pub struct Envelope {
     bytes: Vec<u8>,
 }
 
-/// Why something is no envelope, or not one of ours.
+/// Why bytes are not an envelope, or not one of this clade.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Flaw {
-    #[error("it is no envelope")]
+    #[error("it is not an envelope")]
     Unreadable,
     #[error("it is of version {0}, and this program reads version {VERSION}")]
     Version(u8),
@@ -108,7 +109,7 @@ pub enum Flaw {
 }
 
 impl Envelope {
-    /// Seals and signs.
+    /// Seals and signs a text.
     pub fn seal(clade: &Clade, header: Header, text: &[u8]) -> Envelope {
         let header = Header { owner: clade.owner(), ..header };
         let mut bytes = header.bytes().to_vec();
@@ -118,12 +119,12 @@ impl Envelope {
         Envelope { header, bytes }
     }
 
-    /// Reads what travelled. Nothing is checked but that it can be read.
+    /// Reads an envelope from bytes. Only its form is checked.
     pub fn read(bytes: &[u8]) -> Result<Envelope, Flaw> {
         Ok(Envelope { header: Header::read(bytes)?, bytes: bytes.to_vec() })
     }
 
-    /// The same, of bytes that nobody else needs.
+    /// Reads an envelope from bytes, which it keeps without a copy.
     pub fn from_bytes(bytes: Vec<u8>) -> Result<Envelope, Flaw> {
         Ok(Envelope { header: Header::read(&bytes)?, bytes })
     }
@@ -136,18 +137,18 @@ impl Envelope {
         self.bytes
     }
 
-    /// By what the next one names this one: every byte of it, so whoever has checked the next has checked this.
+    /// The hash by which the next word names this one: over every byte, so checking the next one checks this too.
     pub fn hash(&self) -> Hash {
         *blake3::hash(&self.bytes).as_bytes()
     }
 
-    /// Whether whoever it names as its owner has signed all of it. Needs no secret.
+    /// Checks that the owner named in the header has signed all of it. Needs no secret.
     pub fn check(&self) -> Result<(), Flaw> {
         let signature = &self.bytes[self.bytes.len() - SIGNATURE..];
         if self.header.owner.signed(self.signed(), signature) { Ok(()) } else { Err(Flaw::Forged) }
     }
 
-    /// What is inside, if it is this clade's.
+    /// Opens the text, if the envelope is this clade's.
     pub fn open(&self, clade: &Clade) -> Result<Vec<u8>, Flaw> {
         if self.header.owner != clade.owner() {
             return Err(Flaw::Foreign);
@@ -176,7 +177,7 @@ impl Header {
         bytes
     }
 
-    /// Of a whole envelope.
+    /// Reads the header of a whole envelope.
     pub(crate) fn read(bytes: &[u8]) -> Result<Header, Flaw> {
         if bytes.len() > MOST {
             return Err(Flaw::TooLong);

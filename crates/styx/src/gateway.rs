@@ -1,5 +1,5 @@
-//! What a relay knows of whoever is connected: who may be here, how much it may ask, and who wants to be told what. Whom
-//! something concerns is computed from who signed in; nothing that a client sends names anybody.
+//! A relay's connections: which owners may use it, how much each may ask, and what each connection listens to. The
+//! receiver of a message follows from the owner that signed in; nothing that a client sends names another owner.
 
 use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
@@ -16,12 +16,12 @@ use crate::limits::{Limits, Meter};
 use crate::river::River;
 use crate::wire::{Kept, Why};
 
-/// Words that wait for one connection; whoever is slower reads the rest where it is kept.
+/// Words that wait for one connection; a slower one reads the rest from the store.
 const QUEUE: usize = 256;
-/// So long before what a partition has is listened to again after it could not be.
+/// How long to wait before listening to a partition again after a failure.
 const AGAIN: Duration = Duration::from_millis(500);
 
-/// Who may use a relay.
+/// The owners that may use a relay.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Guests {
     Anyone,
@@ -36,13 +36,13 @@ pub struct Gateway {
     revoked: RwLock<HashSet<Owner>>,
     meter: Mutex<Meter>,
     listeners: Mutex<HashMap<Owner, Vec<Listener>>>,
-    /// How many listen to each partition: one to which nobody does is not read.
+    /// How many connections listen to each partition: one without a listener is not read.
     ears: Vec<watch::Sender<usize>>,
     sockets: AtomicUsize,
     pub counts: Counts,
 }
 
-/// What a relay has done since it came up.
+/// Counts of a relay since it came up.
 #[derive(Debug, Default)]
 pub struct Counts {
     pub taken: AtomicU64,
@@ -51,16 +51,16 @@ pub struct Counts {
     pub turned_away: AtomicU64,
 }
 
-/// One connection that wants to be told.
+/// One connection that listens.
 #[derive(Debug)]
 struct Listener {
     number: u64,
     to: mpsc::Sender<Arc<Kept>>,
-    /// There was more than it could take.
+    /// Signals that there was more than the connection could take.
     behind: Arc<Notify>,
 }
 
-/// What one connection is told by.
+/// The receiving end of a listener.
 #[derive(Debug)]
 pub(crate) struct Ear {
     pub(crate) from: mpsc::Receiver<Arc<Kept>>,
@@ -89,13 +89,13 @@ impl Gateway {
         })
     }
 
-    /// From now on this owner is not let in, and whoever is here in its name is shown out.
+    /// Bars an owner from now on, and closes its connections.
     pub fn revoke(&self, owner: Owner) {
         self.revoked.write().unwrap_or_else(PoisonError::into_inner).insert(owner);
         self.listeners().remove(&owner);
     }
 
-    /// From now on these may use it; whoever is here and not among them is shown out.
+    /// Sets the owners that may use the relay from now on, and closes the connections of all others.
     pub fn let_in(&self, guests: Guests) {
         *self.guests.write().unwrap_or_else(PoisonError::into_inner) = guests;
         self.listeners().retain(|owner, _| self.lets_in(*owner));
@@ -122,7 +122,7 @@ impl Gateway {
         self.meter().puts(owner, header.speaker, header.class, bytes).map_err(too_fast)
     }
 
-    /// Listens for one connection of this owner's.
+    /// Begins to listen for one connection of this owner.
     pub(crate) fn listen(self: &Arc<Gateway>, owner: Owner) -> Result<Ear, Why> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let (to, from) = mpsc::channel(QUEUE);
@@ -137,7 +137,7 @@ impl Gateway {
         Ok(Ear { from, behind, owner, number, gateway: Arc::clone(self) })
     }
 
-    /// A place for one more connection, if there are fewer than so many.
+    /// A seat for one more connection, if there are fewer than `most`.
     pub(crate) fn seat(self: &Arc<Gateway>, most: usize) -> Option<Seat> {
         let seat = Seat(Arc::clone(self));
         (self.sockets.fetch_add(1, Ordering::Relaxed) < most).then_some(seat)
@@ -147,13 +147,13 @@ impl Gateway {
         self.sockets.load(Ordering::Relaxed)
     }
 
-    /// Passes on what comes into a partition, to whoever is connected and whose it is.
+    /// Passes on messages that come into a partition to the connections of their owner.
     pub(crate) async fn pass_on(self: Arc<Gateway>, partition: u16) {
         let mut ears = self.ears[usize::from(partition)].subscribe();
         loop {
             let _ = ears.wait_for(|ears| *ears > 0).await;
             if let Ok(mut messages) = self.river.listen(partition).await {
-                // What came while nobody listened, connections read for themselves.
+                // Messages that came while no connection listened are read by the connections themselves.
                 self.all_behind(partition);
                 while let Some(Ok(message)) = tokio::select! {
                     message = messages.next() => message,

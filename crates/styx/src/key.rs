@@ -1,15 +1,16 @@
-//! What all homes of one owner's golems share: a key to sign with, and one to seal with that follows from it.
+//! The key of a clade, shared by all homes of one owner's golems: a key to sign with, and one to seal with that is
+//! derived from it.
 
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use ring::hkdf::{HKDF_SHA256, Salt};
 use ring::rand::SystemRandom;
 use ring::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
 
-/// Who an owner is on the river.
+/// The identity of an owner on the river: the public key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Owner(pub [u8; 32]);
 
-/// The key of a clade. Whoever has it is the owner.
+/// The key of a clade. Its holder is the owner.
 pub struct Clade {
     sign: Ed25519KeyPair,
     seal: LessSafeKey,
@@ -17,14 +18,14 @@ pub struct Clade {
 }
 
 impl Clade {
-    /// A new one, as it is kept.
+    /// A new key, in its stored form.
     pub fn fresh() -> Vec<u8> {
         let made =
             Ed25519KeyPair::generate_pkcs8(&SystemRandom::new()).expect("the operating system gives random bytes");
         made.as_ref().to_vec()
     }
 
-    /// As it was kept.
+    /// Reads a key from its stored form.
     pub fn of(kept: &[u8]) -> Option<Clade> {
         let sign = Ed25519KeyPair::from_pkcs8(kept).ok()?;
         let secret = Salt::new(HKDF_SHA256, b"bardo clade 1").extract(kept);
@@ -41,8 +42,8 @@ impl Clade {
         self.sign.sign(bytes).as_ref().try_into().expect("a signature has 64 bytes")
     }
 
-    /// Seals, under a header that is not secret. The same again is the same bytes; no nonce is used for two texts, since it
-    /// follows from header and text.
+    /// Seals a text under a header that is not secret. Sealing it again gives the same bytes; no nonce is used for two
+    /// texts, since it is derived from header and text.
     pub(crate) fn seal(&self, header: &[u8], text: &[u8]) -> Vec<u8> {
         let mut hasher = blake3::Hasher::new_keyed(&self.nonce);
         hasher.update(&(header.len() as u64).to_le_bytes()).update(header).update(text);

@@ -1,5 +1,4 @@
-//! How much anybody may ask of a relay: by address, by owner, by golem and by kind of word. What dies is never kept waiting
-//! by what chats.
+//! Rate limits of a relay: by address, by owner, by golem and by kind of word. A death never waits behind chatter.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -9,14 +8,14 @@ use std::time::{Duration, Instant};
 use crate::envelope::{Class, Speaker};
 use crate::key::Owner;
 
-/// So many at once, and so many a second after that.
+/// A rate: so many at once, and so many a second after that.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rate {
     pub burst: f64,
     pub second: f64,
 }
 
-/// What a relay allows.
+/// The limits of a relay.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
     /// Sign-ins from one address.
@@ -31,10 +30,10 @@ pub struct Limits {
     pub bytes_a_day: f64,
     pub sockets: usize,
     pub sockets_each: usize,
-    /// Words of one connection that are being kept at once.
+    /// Words of one connection that are being stored at once.
     pub under_way: usize,
     pub session: Duration,
-    /// A proxy in front, which is believed where somebody connects from.
+    /// A proxy in front, which is believed about the addresses of clients.
     pub proxy: Option<IpAddr>,
 }
 
@@ -55,12 +54,12 @@ impl Default for Limits {
     }
 }
 
-/// Buckets, by whoever fills them. One that is full again is forgotten.
+/// Token buckets by key. A bucket that is full again is forgotten.
 #[derive(Debug)]
 pub(crate) struct Buckets<K> {
     buckets: HashMap<K, (f64, Instant)>,
     rate: Rate,
-    /// The number at which those that are full again are looked for.
+    /// The number of buckets at which full ones are looked for.
     sweep: usize,
 }
 
@@ -69,7 +68,7 @@ impl<K: Eq + Hash> Buckets<K> {
         Buckets { buckets: HashMap::new(), rate, sweep: 1_024 }
     }
 
-    /// Takes so much out, or says how long it takes until it is there.
+    /// Takes an amount out, or returns how long it takes until it is there.
     fn take(&mut self, key: K, amount: f64, now: Instant) -> Result<(), Duration> {
         if self.buckets.len() >= self.sweep {
             let Rate { burst, second } = self.rate;
@@ -87,7 +86,7 @@ impl<K: Eq + Hash> Buckets<K> {
     }
 }
 
-/// All of them.
+/// The buckets of a relay.
 #[derive(Debug)]
 pub(crate) struct Meter {
     addresses: Buckets<IpAddr>,
@@ -118,7 +117,7 @@ impl Meter {
         if class == Class::Death {
             return self.deaths.take(owner, 1.0, now);
         }
-        // By its owner too: anybody can give a golem of its own the name of another's.
+        // By the owner too: any owner can give a golem the name of another's.
         self.golems.take((owner, speaker, class), 1.0, now)?;
         self.owners.take(owner, 1.0, now)?;
         self.bytes.take(owner, bytes as f64, now)

@@ -1,4 +1,4 @@
-//! Where a relay keeps what it was given: streams of JetStream, by partitions of owners.
+//! The store of a relay: streams of JetStream, by partitions of owners.
 
 use std::time::Duration;
 
@@ -15,21 +15,21 @@ use crate::envelope::{Envelope, Hash, Speaker};
 use crate::key::Owner;
 use crate::wire::Kept;
 
-/// JetStream has so long to answer.
+/// How long JetStream may take to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Envelopes that are read at once for whoever has been away, and their bytes.
+/// The most envelopes read at once for a home that has been away; `BATCH_BYTES` limits their bytes.
 const BATCH: usize = 1_024;
 const BATCH_BYTES: usize = 2 << 20;
 
-/// How much is kept, of whom, how often and how long.
+/// The shape of the store: partitions, copies, and how much is kept for how long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     pub partitions: u16,
     pub replicas: usize,
     pub kept: Duration,
-    /// Words of one golem of one class; what is above that is refused and pushes nothing out.
+    /// The most words of one golem of one class; a word above that is refused and pushes nothing out.
     pub each: i64,
-    /// The same envelope again within this time is the same.
+    /// The time within which a repeated envelope counts as the same.
     pub same: Duration,
 }
 
@@ -51,14 +51,14 @@ pub struct River {
 pub enum Error {
     #[error("NATS cannot be reached at {servers}: {why}")]
     Unreachable { servers: String, why: String },
-    #[error("JetStream does not do what it is asked: {0}")]
+    #[error("JetStream refused the request: {0}")]
     Refused(String),
     #[error("JetStream did not answer")]
     Silent,
 }
 
 impl River {
-    /// Connects, and sees to it that the streams are there.
+    /// Connects, and creates the streams that are missing.
     pub async fn open(servers: &str, shape: Shape) -> Result<River, Error> {
         let unreachable = |why: String| Error::Unreachable { servers: servers.to_owned(), why };
         let options = ConnectOptions::new().connection_timeout(Duration::from_secs(5)).name("styx");
@@ -85,8 +85,8 @@ impl River {
         u16::from_le_bytes([owner.as_bytes()[0], owner.as_bytes()[1]]) % self.partitions
     }
 
-    /// Begins to keep an envelope, known by its hash; it is kept once the future says so. The same a second time is kept once,
-    /// unless it is said to have got lost.
+    /// Begins to store an envelope, known by its hash; it is stored once the future resolves. A second time it is not
+    /// stored again, unless `again` says that it got lost.
     pub async fn put(&self, envelope: Envelope, hash: Hash, again: bool) -> Result<PublishAckFuture, Error> {
         let subject = self.subject(&envelope);
         let message = PublishMessage::build();
@@ -98,7 +98,7 @@ impl River {
         })
     }
 
-    /// Envelopes of one owner's after this place, oldest first, some at a time; and whether there are more.
+    /// A batch of one owner's envelopes after this place, oldest first; and whether there are more.
     pub async fn after(&self, owner: Owner, sequence: u64) -> Result<(Vec<Kept>, bool), Error> {
         let stream = name(self.partition(owner));
         let subject = format!("{}.>", self.all_of(owner));
@@ -126,7 +126,7 @@ impl River {
         }
     }
 
-    /// Everything that comes into a partition from now on.
+    /// Listens to everything that comes into a partition from now on.
     pub async fn listen(&self, partition: u16) -> Result<push::Ordered, Error> {
         let stream = self.streams.get_stream(name(partition)).await.map_err(refused)?;
         let config = push::OrderedConfig {
@@ -137,7 +137,7 @@ impl River {
         stream.create_consumer(config).await.map_err(refused)?.messages().await.map_err(refused)
     }
 
-    /// The newest place of a partition, and whether somebody leads it.
+    /// The newest place of a partition, and whether it has a leader.
     pub async fn newest(&self, partition: u16) -> Result<(u64, bool), Error> {
         let stream = self.streams.get_stream_no_info(name(partition)).await.map_err(refused)?;
         let info = stream.get_info().await.map_err(refused)?;
@@ -145,7 +145,7 @@ impl River {
         Ok((info.state.last_sequence, leads))
     }
 
-    /// How it stands with a partition: nothing if nobody leads it, otherwise which servers do not have what the leader has.
+    /// The state of a partition: `None` without a leader, otherwise the servers that are behind the leader.
     pub async fn stand(&self, partition: u16) -> Option<Vec<String>> {
         let stream = self.streams.get_stream_no_info(name(partition)).await.ok()?;
         let info = stream.get_info().await.ok()?;
@@ -157,7 +157,7 @@ impl River {
         Some(behind.map(|one| one.name).collect())
     }
 
-    /// Where an envelope belongs. Whatever its header says is hashed first, so nothing in it can name another place.
+    /// The subject of an envelope. Its header is hashed first, so nothing in it can name another subject.
     pub fn subject(&self, envelope: &Envelope) -> String {
         let header = envelope.header;
         format!("{}.{}.{}", self.all_of(header.owner), speaker(header.speaker), header.class.name())

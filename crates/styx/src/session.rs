@@ -19,30 +19,30 @@ use crate::gateway::{Ear, Gateway};
 use crate::key::Owner;
 use crate::wire::{Down, Kept, Put, Up, VERSION, WORDS, Why, decode, encode, fit, signed};
 
-/// Whoever connects has so long to say who it is.
+/// How long a new connection may take to sign in.
 const HANDSHAKE: Duration = Duration::from_secs(5);
-/// Frames that wait to be sent; whoever does not read them is not read either.
+/// Frames that may wait to be sent; a connection that does not read them is not read either.
 const WAITING: usize = 64;
-/// A frame that nobody takes for so long is the last.
+/// How long a frame may wait to be taken before the connection is given up.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// So often everybody is asked whether it is there; whoever does not answer thrice is not.
+/// How often a connection is pinged; after three pings without an answer it is given up.
 const QUIET: Duration = Duration::from_secs(20);
-/// What is not kept after so long may never be.
+/// How long a word may take to be stored before that counts as failed.
 const KEPT: Duration = Duration::from_secs(10);
-/// So long before what could not be read is read again, and before somebody may ask for everything again.
+/// How long to wait after a failed read, and before a home may ask for everything again.
 const AGAIN: Duration = Duration::from_millis(500);
 
-/// So many signatures are checked before others have their turn.
+/// Signatures that are checked before other tasks have their turn.
 const BREATH: usize = 16;
 
-/// A word that is to be kept.
+/// A word that is to be stored.
 struct Checked {
     envelope: Envelope,
     hash: Hash,
     again: bool,
 }
 
-/// A word that is being kept, by its id, and when that was begun.
+/// A word that is being stored, by its id, and when that was begun.
 type Begun = (u64, Instant, Result<PublishAckFuture, Why>);
 
 pub(crate) async fn hold(gateway: Arc<Gateway>, mut socket: WebSocket) {
@@ -62,7 +62,7 @@ pub(crate) async fn hold(gateway: Arc<Gateway>, mut socket: WebSocket) {
     let (puts, begun) = mpsc::channel(gateway.limits.under_way);
     let writer = tokio::spawn(write(Arc::clone(&gateway), sink, begun, frames));
     let why = timeout_at(ends, read(&gateway, owner, stream, puts, out)).await.unwrap_or(Why::Over);
-    // What is being kept is answered before it hangs up.
+    // Words being stored are answered before the connection closes.
     if let Ok(Ok(Some(mut sink))) = timeout(HANDSHAKE, writer).await {
         let bye = Message::Binary(encode(&Down::Bye { why }).into());
         let _ = timeout(HANDSHAKE, sink.send(bye)).await;
@@ -70,7 +70,7 @@ pub(crate) async fn hold(gateway: Arc<Gateway>, mut socket: WebSocket) {
     }
 }
 
-/// Who is there; nothing is done for anybody before that.
+/// Signs a home in; nothing is done for a connection before that.
 async fn sign_in(gateway: &Gateway, socket: &mut WebSocket) -> Result<Owner, Why> {
     let mut nonce = [0; 32];
     getrandom::fill(&mut nonce).map_err(|_| Why::Away)?;
@@ -94,7 +94,7 @@ async fn sign_in(gateway: &Gateway, socket: &mut WebSocket) -> Result<Owner, Why
     Ok(owner)
 }
 
-/// Does what a home asks, until it goes or must.
+/// Serves a home's requests, until it leaves or is sent away.
 async fn read(
     gateway: &Arc<Gateway>,
     owner: Owner,
@@ -128,7 +128,7 @@ async fn read(
             }
             Some(Up::After { sequence }) => {
                 drop(telling.take());
-                // Asking is short and answering is long.
+                // A request is short and its answer is long.
                 tokio::time::sleep_until(may_ask).await;
                 may_ask = Instant::now() + AGAIN;
                 let ear = match gateway.listen(owner) {
@@ -142,11 +142,11 @@ async fn read(
     }
 }
 
-/// Reads the words of a frame, and finds out which of them are this owner's.
+/// Reads the words of a frame, and checks which of them are this owner's.
 async fn check(gateway: &Gateway, owner: Owner, words: Vec<Put>) -> Vec<Result<Checked, Why>> {
     let mut checked: Vec<Result<Checked, Why>> = words.into_iter().map(|word| admit(gateway, owner, word)).collect();
-    // A word that the next one names by its hash is vouched for by the next one's signature, so of what a golem says in one go
-    // only the last signature needs checking.
+    // A word that the next one names by its hash is vouched for by the next one's signature, so of what a golem says in
+    // one go only the last signature needs checking.
     let (mut vouched, mut checks): (HashMap<Speaker, Hash>, usize) = (HashMap::new(), 0);
     for word in checked.iter_mut().rev() {
         let Ok(Checked { envelope, hash, .. }) = word else { continue };
@@ -166,7 +166,7 @@ async fn check(gateway: &Gateway, owner: Owner, words: Vec<Put>) -> Vec<Result<C
     checked
 }
 
-/// What a word says of itself must be what is known of whoever says it.
+/// Checks a word's header against the owner that signed in, and the owner's limits.
 fn admit(gateway: &Gateway, owner: Owner, Put { again, envelope }: Put) -> Result<Checked, Why> {
     let envelope = Envelope::from_bytes(envelope).map_err(|_| Why::Unreadable)?;
     if envelope.header.owner != owner {
@@ -176,7 +176,7 @@ fn admit(gateway: &Gateway, owner: Owner, Put { again, envelope }: Put) -> Resul
     Ok(Checked { hash: envelope.hash(), envelope, again })
 }
 
-/// Where a word is kept, once it is. All that are under way run out of time together, not one after another.
+/// The place of a word in the store, once it is there. Words under way run out of time together, not one after another.
 async fn kept((id, began, begun): Begun) -> (u64, Result<u64, Why>) {
     let kept = match begun {
         Err(why) => Err(why),
@@ -189,7 +189,7 @@ async fn kept((id, began, begun): Begun) -> (u64, Result<u64, Why>) {
     (id, kept)
 }
 
-/// Tells a home everything of its owner's after a place: what is kept, then what comes.
+/// Sends a home all words of its owner after a place: the stored ones, then new ones.
 async fn tell(gateway: Arc<Gateway>, owner: Owner, mut ear: Ear, mut sequence: u64, out: mpsc::Sender<Down>) {
     let mut come: Vec<Arc<Kept>> = Vec::new();
     ear.behind.notify_one();
@@ -201,7 +201,7 @@ async fn tell(gateway: Arc<Gateway>, owner: Owner, mut ear: Ear, mut sequence: u
                 if some == 0 {
                     return;
                 }
-                // Among what came, something may be missing.
+                // Some words may be missing among those that came.
                 ear.behind.notified().now_or_never().is_some()
             }
         };
@@ -222,7 +222,8 @@ async fn tell(gateway: Arc<Gateway>, owner: Owner, mut ear: Ear, mut sequence: u
     }
 }
 
-/// Tells everything that is kept after a place, and that it is all; false if it cannot be read now, nothing if nobody listens.
+/// Sends all stored words after a place, and that these are all; false if they cannot be read now, `None` if the
+/// connection is gone.
 async fn tell_kept(gateway: &Gateway, owner: Owner, sequence: &mut u64, out: &mpsc::Sender<Down>) -> Option<bool> {
     loop {
         let Ok((kept, more)) = gateway.river.after(owner, *sequence).await else { return Some(false) };
@@ -236,7 +237,7 @@ async fn tell_kept(gateway: &Gateway, owner: Owner, sequence: &mut u64, out: &mp
     Some(true)
 }
 
-/// Tells these words, in as few frames as they fit into. Nothing if nobody listens.
+/// Sends these words, in as few frames as they fit into; `None` if the connection is gone.
 async fn say(gateway: &Gateway, mut words: Vec<Kept>, sequence: &mut u64, out: &mpsc::Sender<Down>) -> Option<()> {
     while !words.is_empty() {
         let rest = words.split_off(fit(words.iter().map(|word| word.envelope.len())));
@@ -248,7 +249,7 @@ async fn say(gateway: &Gateway, mut words: Vec<Kept>, sequence: &mut u64, out: &
     Some(())
 }
 
-/// Stops when it is let go of.
+/// A task that stops when this is dropped.
 struct Telling(JoinHandle<()>);
 
 impl Drop for Telling {
@@ -257,8 +258,8 @@ impl Drop for Telling {
     }
 }
 
-/// Sends answers, in the order in which they were asked for, and what else there is to say; as much as there is in one go. Gives
-/// back what it writes to, if somebody still reads there.
+/// Sends answers, in the order in which they were asked for, and all other frames, in as few writes as possible.
+/// Returns the sink if the other end still reads.
 async fn write(
     gateway: Arc<Gateway>,
     mut sink: SplitSink<WebSocket, Message>,
@@ -267,7 +268,7 @@ async fn write(
 ) -> Option<SplitSink<WebSocket, Message>> {
     let answers = poll_fn(move |context| begun.poll_recv(context)).then(kept).ready_chunks(WORDS);
     let mut answers = pin!(answers);
-    // Whoever is told much may have nothing to say itself.
+    // A home that is sent much may have nothing to say itself.
     let mut ping = interval_at(Instant::now() + QUIET, QUIET);
     let (mut some, mut asked, mut open) = (Vec::new(), true, true);
     while asked || open {

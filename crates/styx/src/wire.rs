@@ -1,53 +1,53 @@
-//! What a home and a relay say to each other, one frame a message. A home never names a subject or a stream; a relay never
-//! says what an envelope is worth.
+//! The protocol of homes and relays, one frame a message. A home never names a subject or a stream; a relay never
+//! judges an envelope.
 
 use serde::{Deserialize, Serialize};
 
 use crate::envelope::{Envelope, MOST};
 
-/// The version that this program speaks.
+/// The version of the protocol that this program speaks.
 pub const VERSION: u32 = 1;
-/// Bytes of a frame: what one envelope of the longest needs.
+/// The most bytes of a frame: enough for the longest envelope.
 pub const FRAME: usize = MOST + 1_024;
-/// Words of a frame.
+/// The most words of a frame.
 pub const WORDS: usize = 256;
 
-/// What stands around a word in a frame, at most.
+/// The most bytes around a word in a frame.
 const AROUND: usize = 16;
 
-/// What a home says.
+/// A frame of a home.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Up {
-    /// Who it is: the owner's key, and the owner's signature of what it was asked to sign.
+    /// Signs in: the owner's key, and the owner's signature of the challenge.
     Sign { version: u32, owner: [u8; 32], home: [u8; 16], signature: Vec<u8> },
-    /// Words to be kept and passed on. The first is answered by this id, each other by the next one.
+    /// Words to be stored and passed on. The first is answered by this id, each other by the next one.
     Put { id: u64, words: Vec<Put> },
-    /// It wants to be told everything of its owner's after this place.
+    /// Asks for all words of its owner after this place.
     After { sequence: u64 },
 }
 
-/// A word to be kept.
+/// A word to be stored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Put {
-    /// The relay has said that it keeps it, and yet somebody never heard it: it is to be kept once more.
+    /// The relay had stored it, and yet a home never heard it: it is to be stored once more.
     pub again: bool,
     #[serde(with = "whole")]
     pub envelope: Vec<u8>,
 }
 
-/// What a relay says.
+/// A frame of a relay.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Down {
-    /// To be signed.
+    /// The challenge to be signed.
     Challenge {
         version: u32,
         nonce: [u8; 32],
     },
-    /// It knows who it is talking to, for so long.
+    /// The home is signed in, for so many seconds.
     Welcome {
         seconds: u32,
     },
-    /// It keeps those, each by its id, in these places; it may have kept them before.
+    /// Words, each by its id, are stored in these places; they may have been stored before.
     Taken {
         places: Vec<(u64, u64)>,
     },
@@ -55,22 +55,22 @@ pub enum Down {
         id: u64,
         why: Why,
     },
-    /// Words of a sibling's, or one's own, in their order.
+    /// Words of a sibling, or one's own, in their order.
     Words {
         words: Vec<Kept>,
     },
-    /// Everything was told, and this is the newest place there is. Whoever has heard of a later one has outlived what the
-    /// relay kept, and reads again from the beginning.
+    /// Everything was sent, and this is the newest place. A home that knows of a later one has outlived the relay's
+    /// store, and reads again from the beginning.
     Here {
         sequence: u64,
     },
-    /// It hangs up.
+    /// The relay closes the connection.
     Bye {
         why: Why,
     },
 }
 
-/// A word as it is kept.
+/// A stored word.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kept {
     pub sequence: u64,
@@ -78,14 +78,14 @@ pub struct Kept {
     pub envelope: Vec<u8>,
 }
 
-/// Why something is not done.
+/// Why a relay refuses something.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum Why {
     #[error("it cannot be read")]
     Unreadable,
     #[error("versions differ: it speaks {0}")]
     Version(u32),
-    #[error("whoever signs in must be who it says")]
+    #[error("the signature does not fit the key it was sent with")]
     Unknown,
     #[error("this relay is not for this owner; its operator can let it in with `bardo styx serve --owner`")]
     NotHere,
@@ -95,9 +95,9 @@ pub enum Why {
     TooFast { seconds: u32 },
     #[error("too many connections")]
     TooMany,
-    #[error("it keeps as much of this golem as it ever keeps at once")]
+    #[error("the relay's store for this golem is full")]
     Full,
-    #[error("what it keeps things in does not answer")]
+    #[error("the relay's store does not answer")]
     Away,
     #[error("the session is over; sign in again")]
     Over,
@@ -124,7 +124,7 @@ pub fn decode<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Option<T> {
     rest.is_empty().then_some(frame)
 }
 
-/// How many of these words, given by their lengths, one frame carries; at least one, if there is any.
+/// How many of these words, given by their lengths, one frame can carry; at least one, if there is any.
 pub fn fit(lengths: impl IntoIterator<Item = usize>) -> usize {
     let mut left = FRAME - AROUND;
     let fits = |length: &usize| {
@@ -135,7 +135,7 @@ pub fn fit(lengths: impl IntoIterator<Item = usize>) -> usize {
     lengths.into_iter().take(WORDS).take_while(fits).count()
 }
 
-/// What is signed to sign in: for this one relay's challenge, in this version, from this home.
+/// The text signed to sign in: for this one challenge of the relay, in this version, from this home.
 pub fn signed(nonce: &[u8; 32], home: &[u8; 16]) -> Vec<u8> {
     [b"bardo styx 1 sign in".as_slice(), nonce, home].concat()
 }

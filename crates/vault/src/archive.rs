@@ -1,10 +1,8 @@
-//! What has left a life's file: whole stretches of its journal, each in a file of its own in the folder `archive` beside
-//! it.
+//! Stretches of a life's journal that have left its file, each in a file of its own in the folder `archive` beside it.
 //!
 //! A stretch ends at a snapshot. It is written aside, read back and held against the chain, synced and named, and only
-//! then cut out of the life; cut short anywhere, it is simply finished the next time. With its archive beside it a life
-//! reads from birth on as it always did. Without it, it lives on all the same, and reads from the snapshot on that it
-//! was cut at.
+//! then cut out of the life; a cut that was interrupted is finished the next time. With its archive beside it, a life
+//! reads from birth on, unchanged. Without the archive it lives on, and reads from the snapshot it was cut at.
 
 use std::fs;
 use std::ops::ControlFlow;
@@ -28,9 +26,9 @@ const BASE: &str = "base";
 pub enum Retention {
     #[default]
     Whole,
-    /// At least so much of the time of its world.
+    /// At least this much world time.
     Span(Span),
-    /// What came since the newest snapshot whose past has been archived.
+    /// Only the records since the snapshot up to which the journal was archived.
     Archived,
 }
 
@@ -41,7 +39,7 @@ struct Stretch {
     last: u64,
 }
 
-/// The record a file was cut at, which is the first one in it; nothing for one that begins with a birth.
+/// The record a file was cut at, which is the first one in it; 0 for a file that begins with a birth.
 pub(crate) fn base(db: &Connection) -> Result<u64, Error> {
     let what = "cannot read what this file is";
     let text: Option<String> = db
@@ -105,8 +103,8 @@ fn whole(db: &Connection, base: u64) -> Option<Vec<Stretch>> {
     (next == base + 1).then_some(whole)
 }
 
-/// Records that are missing between those that are here. An archive that is away as a whole, or its older part, is where
-/// its owner put it; one with a hole has lost something.
+/// Records that are missing between those that are here. An archive that is away as a whole, or its older part, is
+/// where its owner put it; one with a hole has lost something.
 pub(crate) fn hole(db: &Connection) -> Result<Option<(u64, u64)>, Error> {
     let base = base(db)?;
     let here: Vec<Stretch> = found(&folder(db)).into_iter().filter(|stretch| stretch.last <= base).collect();
@@ -121,8 +119,8 @@ pub(crate) fn hole(db: &Connection) -> Result<Option<(u64, u64)>, Error> {
     Ok((next <= base).then_some((next, base)))
 }
 
-/// Where a life that was cut begins for whoever has not its archive: itself at the first snapshot that can be read, and
-/// the hash of that record.
+/// Where a cut life begins when its archive is not here: the life at the first snapshot that can be read, and the hash
+/// of that record.
 pub(crate) fn beginning(db: &Connection) -> Result<Option<(Golem, Hash)>, Error> {
     let base = base(db)?;
     if base == 0 || whole(db, base).is_some() {
@@ -141,7 +139,7 @@ fn missing(db: &Connection, base: u64) -> Error {
     Error::Archived { upto: base, folder: folder(db) }
 }
 
-/// Reads what has left the file, on after one record until another; gives the last record it read, and whether that was
+/// Reads archived records, after one record and up to another; returns the last record read, and whether `each` has had
 /// enough.
 pub(crate) fn rows<E: From<Error>>(
     db: &Connection,
@@ -170,7 +168,7 @@ pub(crate) fn rows<E: From<Error>>(
     }
 }
 
-/// The hash of a record that has left the file; none if none has by this number.
+/// The hash of an archived record; `None` if no record of this number was archived.
 pub(crate) fn hash_at(db: &Connection, seq: u64) -> Result<Option<Hash>, Error> {
     let base = base(db)?;
     if seq == 0 || seq > base {
@@ -194,10 +192,11 @@ fn hash_of(db: &Connection, seq: u64) -> Result<Option<Hash>, Error> {
         .map_err(Error::sqlite("cannot read the journal"))
 }
 
-/// Moves what need not be kept into the archive; gives the record the file begins with now, if that has changed.
+/// Moves what need not be kept into the archive; returns the record the file begins with now, if that has changed.
 pub(crate) fn cut(db: &mut Connection, retention: Retention, now: Time) -> Result<Option<u64>, Error> {
     let (base, folder) = (base(db)?, folder(db));
-    // Named in time, but the life was not cut any more: finished if it is good, made anew otherwise.
+    // A stretch that was named while the life was not cut yet: the cut is finished if it is good, else it is written
+    // again.
     let begun = found(&folder).into_iter().find(|stretch| stretch.first == base + 1);
     let begun = begun.filter(|stretch| check(db, stretch, base).is_ok() && is_good(db, stretch.last));
     let last = match begun {
@@ -219,7 +218,7 @@ pub(crate) fn cut(db: &mut Connection, retention: Retention, now: Time) -> Resul
     Ok(Some(last))
 }
 
-/// There is a snapshot at this record, and it can be read.
+/// Whether there is a snapshot at this record that can be read.
 fn is_good(db: &Connection, seq: u64) -> bool {
     let row = snapshot::all(db).ok().and_then(|rows| rows.into_iter().find(|row| row.seq == seq));
     row.is_some_and(|row| matches!(snapshot::wake(db, &row), Ok(Some(_))))
@@ -251,14 +250,14 @@ fn lived_at(db: &Connection, seq: u64) -> Result<Time, Error> {
     Ok(record.at)
 }
 
-/// Writes a stretch, and believes it only once it was read back.
+/// Writes a stretch, and trusts it only after reading it back.
 fn write(db: &Connection, folder: &Path, base: u64, last: u64) -> Result<u64, Error> {
     let what = "cannot write the archive";
     let sync = |path: &Path| fs::File::open(path).and_then(|file| file.sync_all()).map_err(Error::io(what, path));
     fs::create_dir_all(folder).map_err(Error::io("cannot create", folder))?;
     sync(folder.parent().unwrap_or(Path::new(".")))?;
     let draft = folder.join("draft");
-    // All that came after is in the file; a stretch that says otherwise is not of this life, or was not finished.
+    // All later records are in the file; a stretch beyond the cut is not of this life, or was not finished.
     let beyond = found(folder).into_iter().filter(|stretch| stretch.first > base).map(|stretch| stretch.path);
     for stale in beyond.chain(draft.exists().then(|| draft.clone())) {
         fs::remove_file(&stale).map_err(Error::io("cannot remove", &stale))?;
@@ -297,7 +296,7 @@ fn copy(db: &Connection, draft: &Path, base: u64, last: u64) -> Result<(), Error
     copied().map_err(Error::sqlite(what))
 }
 
-/// Every record is there, follows from the one before, and ends where the life goes on.
+/// Checks that every record is there, follows from the one before, and that the last one is where the life goes on.
 fn check(db: &Connection, stretch: &Stretch, base: u64) -> Result<(), Error> {
     let mut tip = if base == 0 { genesis(identity(db)?) } else { hash_of(db, base)?.unwrap_or_default() };
     let mut records = 0;
@@ -309,7 +308,7 @@ fn check(db: &Connection, stretch: &Stretch, base: u64) -> Result<(), Error> {
     if fits { Ok(()) } else { Err(Error::damaged(format!("{} is not what was archived", stretch.path.display()))) }
 }
 
-/// Gives room back once half of the file is empty; until then it is used again.
+/// Gives space back to the disk once half of the file is empty; until then SQLite reuses it.
 pub(crate) fn shrink(db: &Connection) -> rusqlite::Result<()> {
     let pages = |name: &str| db.query_row(&format!("PRAGMA {name}"), [], |row| row.get::<_, i64>(0));
     if 2 * pages("freelist_count")? > pages("page_count")? {

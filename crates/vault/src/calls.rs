@@ -1,5 +1,5 @@
-//! Calls as rows: what each came to, and what was refused. Everything in a row follows from the journal, so the tables can
-//! be lost and made again.
+//! Calls as rows: the outcome of each, and the refusals. Everything in a row follows from the journal, so the tables
+//! can be lost and made again.
 
 use golem::call::{self, How};
 use golem::{Event, Record, Time, Usdc};
@@ -14,18 +14,18 @@ pub struct Call {
     pub number: u64,
     /// When it was settled.
     pub at: Time,
-    /// Empty if whoever made it is no more.
+    /// Empty for a call whose process was gone when it was settled.
     pub model: String,
     pub input: u32,
     pub output: u32,
     pub cost: Usdc,
-    /// What somebody wanted beyond what was set aside, and did not get.
+    /// What the provider billed over the reservation; not paid.
     pub over: Usdc,
     pub how: How,
     pub took_ms: u32,
 }
 
-/// Calls that were refused for the same reason, as they were told.
+/// Calls refused for the same reason, counted together as the golem recorded them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Refused {
     pub seq: u64,
@@ -40,7 +40,7 @@ const CREATE: &str = "CREATE TABLE IF NOT EXISTS call(number INTEGER PRIMARY KEY
     CREATE TABLE IF NOT EXISTS refusal(seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, code TEXT NOT NULL,
     times INTEGER NOT NULL) STRICT;";
 
-/// What records add to the tables.
+/// Rows that records add to the tables.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Calls {
     settled: Vec<Call>,
@@ -103,7 +103,7 @@ impl Calls {
         Ok(())
     }
 
-    /// Makes the tables anew. What came before the first record of the file is known from them alone, and stays.
+    /// Rebuilds the tables. Rows older than the first record of the file are known from the tables alone, and stay.
     pub(crate) fn rebuild(&self, db: &mut Connection) -> rusqlite::Result<()> {
         let tx = db.transaction()?;
         tx.execute_batch(CREATE)?;
@@ -111,7 +111,7 @@ impl Calls {
         tx.commit()
     }
 
-    /// An error that names the first row that is not what the journal says.
+    /// Returns an error that names the first row that differs from the journal.
     pub(crate) fn check(&self, db: &Connection) -> Result<(), Error> {
         let (mut settled, refused) = (self.settled.clone(), refused(db)?);
         settled.sort_by_key(|call| call.number);
@@ -121,7 +121,7 @@ impl Calls {
             return Err(Error::damaged(format!("call {number} is not what the journal says")));
         }
         if refused != self.refused {
-            return Err(Error::damaged("what was refused is not what the journal says"));
+            return Err(Error::damaged("the refusals are not what the journal says"));
         }
         Ok(())
     }

@@ -22,7 +22,7 @@ pub(crate) const STATE_EVERY: u64 = 500;
 
 pub type Hash = [u8; 32];
 
-/// What stands in a row of the journal, beside its number.
+/// The body of a row of the journal; its number stands in a column of its own.
 #[derive(Serialize, Deserialize)]
 struct Body {
     version: u8,
@@ -59,7 +59,7 @@ pub fn decode(seq: u64, bytes: &[u8]) -> Result<(Record, Option<StateMark>), Str
             }
             Ok((Record { seq, at: body.at, events: body.events }, body.state))
         }
-        Some(version) => Err(format!("record version {version} is not known here")),
+        Some(version) => Err(format!("unknown record version {version}")),
         None => Err("empty".to_owned()),
     }
 }
@@ -160,8 +160,8 @@ pub fn layout() -> String {
     serde_json::to_string(&registry).expect("a registry is plain data")
 }
 
-/// A birth, a heuristic, a policy, a decision, something to watch, a word about itself, a dream, a question, its answer and a
-/// death, of nobody.
+/// Examples for the tracer: a birth, a heuristic, a policy, a decision, something to watch, a word about itself, a
+/// dream, a question, its answer and a death, of a golem that never lived.
 fn examples() -> [Event; 10] {
     let birth = golem::Birth {
         id: golem::GolemId([0; 16]),

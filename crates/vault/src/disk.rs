@@ -1,6 +1,6 @@
-//! The last step before something counts. Whatever is acknowledged passes here on its way to the disk: each commit of a
-//! store, each head, each thing done in a world. In production nobody watches. A simulation can, on its own thread: it
-//! sees each step before it is taken and after, and may refuse it as a full disk would.
+//! The last step before something counts. Every acknowledged write passes here on its way to the disk: each commit of a
+//! store, each head, each thing done in a world. In production there is no watcher. A simulation sets one on its own
+//! thread: it sees each step before and after it is taken, and may refuse it as a full disk would.
 
 use std::cell::RefCell;
 use std::io;
@@ -10,9 +10,9 @@ use rusqlite::{Transaction, ffi};
 /// A step on its way to the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// It is about to be taken, and may be refused.
+    /// About to be taken; the watcher may refuse it.
     Before(&'static str),
-    /// It was taken, and nobody has been told.
+    /// Taken, and not acknowledged yet.
     After(&'static str),
 }
 
@@ -22,11 +22,11 @@ thread_local! {
     static WATCHER: RefCell<Option<Watcher>> = const { RefCell::new(None) };
 }
 
-/// As long as it is there, whatever its thread writes is watched.
+/// A guard: while it lives, everything its thread writes is watched.
 #[derive(Debug)]
 pub struct Watch(());
 
-/// Watches every step this thread takes from now on. What it says of a step that was taken does not count.
+/// Watches every step this thread takes from now on. The watcher's answer to [`Step::After`] is ignored.
 pub fn watch(watcher: impl FnMut(Step) -> io::Result<()> + 'static) -> Watch {
     WATCHER.set(Some(Box::new(watcher)));
     Watch(())
@@ -38,12 +38,12 @@ impl Drop for Watch {
     }
 }
 
-/// Something is about to become durable, if nothing stands in its way.
+/// Announces a write that is about to become durable; an error means that the watcher refused it.
 pub fn before(what: &'static str) -> io::Result<()> {
     see(Step::Before(what))
 }
 
-/// It is durable.
+/// Announces a write that is durable.
 pub fn after(what: &'static str) {
     let _ = see(Step::After(what));
 }

@@ -1,5 +1,5 @@
-//! Episodes as rows: which ticks are remembered, why, and what became of them. Everything in a row follows from
-//! the journal, so the table can be lost and made again; what the world looked like stays in the record itself.
+//! Episodes as rows: which ticks are remembered, why, and how they turned out. Everything in a row follows from the
+//! journal, so the table can be lost and made again; what the world looked like stays in the record itself.
 
 use golem::episode;
 use golem::{Event, Golem, Life, Record};
@@ -23,13 +23,13 @@ pub struct Episode {
     /// How stirred up it was, from −1 to 1.
     pub arousal: f32,
     pub exposed: bool,
-    /// What a unit's worth did over the time that claims look ahead; none while that is not over.
+    /// How a unit's worth changed over the horizon of the claims; none until that is over.
     pub change: Option<f32>,
-    /// How much better the other choice would have been; none while that is not over.
+    /// How much better the other choice would have been; none until the horizon is over.
     pub regret: Option<f32>,
 }
 
-/// What a record adds to the table.
+/// Rows that a record adds or completes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Changes {
     begun: Option<Episode>,
@@ -41,7 +41,7 @@ const CREATE: &str = "CREATE TABLE IF NOT EXISTS episode(number INTEGER PRIMARY 
     arousal REAL NOT NULL, exposed INTEGER NOT NULL, change REAL, regret REAL) STRICT;";
 
 impl Changes {
-    /// Of a record, given the life it led to.
+    /// The changes of a record, given the life it led to.
     pub(crate) fn of(record: &Record, life: &Life) -> Changes {
         let mut changes = Changes::default();
         for event in &record.events {
@@ -122,7 +122,7 @@ impl Expected {
         Changes::of(record, golem.life()).keep(&mut self.0);
     }
 
-    /// An error that names the first row that is not what the journal says.
+    /// Returns an error that names the first row that differs from the journal.
     pub(crate) fn check(&self, db: &Connection) -> Result<(), Error> {
         let rows = newest(db, u64::MAX)?;
         let wrong = (0..self.0.len().max(rows.len())).find(|at| self.0.get(*at) != rows.get(*at));
@@ -148,18 +148,18 @@ pub(crate) fn prepare(db: &Connection) -> rusqlite::Result<()> {
     db.execute_batch(CREATE)
 }
 
-/// Whether the table is there as it is made now; one from an earlier version is as good as none, until it is made anew.
+/// Whether the table has today's columns; a table of an earlier version counts as missing until it is rebuilt.
 pub(crate) fn exists(db: &Connection) -> rusqlite::Result<bool> {
     let newest = "SELECT count(*) FROM pragma_table_info('episode') WHERE name = 'arousal'";
     db.query_row(newest, [], |row| row.get::<_, i64>(0)).map(|columns| columns > 0)
 }
 
-/// How many there are; an error where there is no table.
+/// The number of episodes; an error where there is no table.
 pub(crate) fn count(db: &Connection) -> rusqlite::Result<u64> {
     db.query_row("SELECT count(*) FROM episode", [], |row| row.get::<_, i64>(0)).map(|rows| rows as u64)
 }
 
-/// The newest so many, oldest of them first.
+/// The newest episodes, `most` at most, oldest first.
 pub(crate) fn newest(db: &Connection, most: u64) -> Result<Vec<Episode>, Error> {
     let what = "cannot read the episodes";
     if !exists(db).map_err(Error::sqlite(what))? {

@@ -8,7 +8,7 @@ pub enum Error {
     Missing(PathBuf),
     #[error("another process is running this golem (lock on {0}); stop it first")]
     Locked(PathBuf),
-    #[error("another process is writing down something (lock on {0}); try again in a moment")]
+    #[error("another process is writing here (lock on {0}); try again in a moment")]
     Busy(PathBuf),
     #[error("{what}; {advice}")]
     Damaged { what: String, advice: &'static str },
@@ -19,14 +19,14 @@ pub enum Error {
     )]
     Stale { here: u64, known: u64 },
     #[error(
-        "this copy and the life known here went different ways at record {0}: one of two copies must stay \
-         asleep; remove this one, or restore it under `--rewind` if it is the one to keep"
+        "this copy and the life known here diverged at record {0}: only one of two copies may run; remove this \
+        one, or restore it with `--rewind` if it is the one to keep"
     )]
     Forked(u64),
-    /// What is wanted has left the file, and is not where it went.
+    /// Archived records that are needed and not in the archive folder.
     #[error(
-        "records up to {upto} of this life went into its archive, and are needed now: put them back into {folder}, or open \
-         it with the version of bardo that lived it last"
+        "records up to {upto} of this life were archived and are needed now: put the archive back into {folder}, or \
+        open this life with the version of bardo that ran it last"
     )]
     Archived { upto: u64, folder: PathBuf },
     #[error("this life was moved to {0}; run it there")]
@@ -46,12 +46,12 @@ pub enum Error {
     LineEnded,
     #[error("its predecessor has an heir already")]
     HasHeir,
-    /// Of one vector, from outside; the Grimoire goes on without it.
+    /// One vector from a model is unusable; the Grimoire goes on without it.
     #[error("this embedding cannot be used: {0}; check which model the name stands for, or embed everything again")]
     Embedding(String),
     #[error("{what} {path}: {source}")]
     Io { what: &'static str, path: PathBuf, source: std::io::Error },
-    /// Waits for its owner, and goes on from where it was.
+    /// The disk is full or read-only: the golem waits for its owner, then continues where it was.
     #[error(
         "{what}: {source}. The disk may be full or read-only: free some room or make it writable, and try again; nothing \
          acknowledged is lost"
@@ -89,7 +89,7 @@ impl Error {
         move |source| Error::told(what, source, ADVICE)
     }
 
-    /// The same of a store of the home.
+    /// Like [`Error::sqlite`], for a store of the home: damage there is mended with `bardo recover`.
     pub(crate) fn store(what: &'static str) -> impl FnOnce(rusqlite::Error) -> Error {
         move |source| Error::told(what, source, RECOVER)
     }

@@ -1,5 +1,5 @@
-//! The file of a life: where it stands, its tables, what it says of itself, and its records in order, each chained to
-//! the one before by hash.
+//! The file of a life: its place, its tables, its metadata, and its records in order, each chained to the one before by
+//! hash.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -14,12 +14,12 @@ use crate::error::Error;
 use crate::grimoire;
 use crate::reading;
 
-/// Version of the file as a whole. A file of an older one is brought up to date when it is next lived in, so that
-/// a program that cannot read what is added then says so.
+/// Version of the file as a whole. A file of an older version is brought up to date when its life is next run, so that
+/// a program that cannot read what was added says so.
 pub(crate) const FORMAT: u32 = 2;
-/// Marks a file that does not begin with a birth: who cannot read that says so.
+/// Marks a file that does not begin with a birth: a version that cannot read such a file says so.
 pub(crate) const CUT: u32 = 3;
-/// What the chain of records begins with.
+/// The seed of the chain of records.
 const GENESIS: &[u8] = b"bardo journal";
 
 /// Where a life is kept: its own folder, and the home's folder of heads.
@@ -82,7 +82,7 @@ pub(crate) fn meta(db: &Connection, key: &str) -> Result<String, Error> {
 pub(crate) fn identity(db: &Connection) -> Result<GolemId, Error> {
     check_format(db)?;
     let text = meta(db, "golem")?;
-    text.parse().map_err(|_| Error::damaged("the file does not say whose life it is"))
+    text.parse().map_err(|_| Error::damaged("the file does not name its golem"))
 }
 
 pub(crate) fn check_format(db: &Connection) -> Result<(), Error> {
@@ -99,8 +99,8 @@ pub(crate) fn genesis(id: GolemId) -> Hash {
     *hasher.finalize().as_bytes()
 }
 
-/// Reads on in one file, checking that no record is missing and that each chains to the one before; gives the last, and
-/// whether that was enough.
+/// Reads on in one file, checking that no record is missing and that each chains to the one before; returns the last
+/// record read, and whether `each` has had enough.
 pub(crate) fn read<E: From<Error>>(
     db: &Connection,
     (after, until): (u64, u64),

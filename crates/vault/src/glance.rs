@@ -1,8 +1,8 @@
-//! What a list shows of a life, so that a thousand of them need not be woken to be listed.
+//! A glance: the figures a list shows of a life, so that a thousand lives need not be woken to be listed.
 //!
-//! It is taken away when a life is opened to be lived and put back when that is over, so one that is there speaks of the
-//! newest record. It is still believed only if the file and the head are those it was made from. It saves time and
-//! nothing else: whoever doubts it wakes the life.
+//! The glance is removed when a life is opened to be run and put back when it is closed, so a glance that is there is
+//! of the newest record. It is still trusted only if the file and the head are those it was made from. It only saves
+//! time: without a trustworthy glance the life is woken.
 
 use std::fs;
 use std::io;
@@ -28,7 +28,7 @@ pub struct Glance {
     pub paused: bool,
     pub frozen: bool,
     pub asleep: bool,
-    /// Something it would do waits for its owner's word.
+    /// Something the golem would do waits for its owner's approval.
     pub asks: bool,
     pub phase: Phase,
     pub vitality: f64,
@@ -40,7 +40,7 @@ pub struct Glance {
     pub calls: u64,
 }
 
-/// As it is kept: with the record it speaks of, and the file that record was in.
+/// A glance as stored: with the hash of its record, and the size and age of the file that held it.
 #[derive(Serialize, Deserialize)]
 struct Kept {
     glance: Glance,
@@ -48,7 +48,7 @@ struct Kept {
     file: (u64, u128),
 }
 
-/// What is put back when a life is no longer lived here; empty while nobody knows what is on disk.
+/// The glance to put back when a life is closed; none while it is not known what is on disk.
 #[derive(Debug)]
 pub(crate) struct Parting {
     place: PathBuf,
@@ -75,7 +75,7 @@ impl Glance {
         }
     }
 
-    /// The glance of the life kept here, if there is one to be believed.
+    /// The glance of the life stored here, if it can be trusted.
     pub fn read(place: &Place) -> Option<Glance> {
         let text = fs::read(place.folder.join(NAME)).ok()?;
         let (check, body) = text.split_first_chunk::<32>()?;
@@ -88,7 +88,7 @@ impl Glance {
 }
 
 impl Parting {
-    /// Whoever begins to live a life takes its glance away first.
+    /// Removes the glance of a life that is about to run.
     pub(crate) fn begin(folder: &Path) -> Parting {
         let _ = fs::remove_file(folder.join(NAME));
         Parting { place: folder.to_owned(), latest: None }
@@ -104,7 +104,7 @@ impl Parting {
 
     fn leave(&self) -> io::Result<()> {
         let Some((glance, hash)) = self.latest.clone() else { return Ok(()) };
-        // Somebody still reads, and the newest records are not in the file yet.
+        // A reader still holds the write-ahead log, and the newest records are not in the file yet.
         let Some(file) = at_rest(&self.place) else { return Ok(()) };
         let body = serde_json::to_vec(&Kept { glance, hash, file })?;
         let draft = self.place.join(".glance");
@@ -115,7 +115,7 @@ impl Parting {
 
 impl Drop for Parting {
     fn drop(&mut self) {
-        // Without one a list only takes longer.
+        // Without a glance a list only takes longer.
         let _ = self.leave();
     }
 }

@@ -1,12 +1,12 @@
-//! The head of a store of truth: the newest thing acknowledged there, kept outside its database, and a lock.
+//! The head of a store of truth: the newest record acknowledged there, kept outside its database, and a lock.
 //!
 //! A hash chain cannot see that its own tail is missing, and SQLite silently drops damaged frames of its
 //! write-ahead log. So after every commit the number and hash of the newest record are written here. Two
-//! slots take turns: whatever happens to one, the other still holds a lower bound. The file is written
+//! slots take turns: if one is damaged, the other still holds a lower bound. The file is written
 //! after the commit is durable and is itself not synced: being behind is harmless, being ahead impossible.
 //!
-//! Every life has one, and so have the host log and the treasury. Of a life and of the host log the lock is held
-//! for as long as somebody lives there; the treasury has many writers, and each holds it for one transaction.
+//! Every life has a head, and so have the host log and the treasury. The lock of a life and of the host log is held for
+//! as long as a process runs them; the treasury has many writers, and each holds the lock for one transaction.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
@@ -22,7 +22,7 @@ use crate::error::Error;
 
 const SLOT: usize = 64;
 const MAGIC: &[u8; 4] = b"BHD1";
-/// Someone may be holding a lock for a blink, only to see whether it is taken.
+/// How long to wait for a lock: another process may hold it for a moment, only to see whether it is taken.
 const BLINK: Duration = Duration::from_millis(100);
 
 /// The newest record known to have been acknowledged.
@@ -33,17 +33,17 @@ pub struct Anchor {
     pub seal: Seal,
 }
 
-/// Whether a life may still be lived here.
+/// Whether a life may still run here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Seal {
     Open,
-    /// A move has begun: it may be completed, nothing else.
+    /// A move has begun: the move may be completed, nothing else.
     Leaving,
     /// The archive is complete: this life goes on elsewhere.
     Gone,
 }
 
-/// A locked head. Whoever holds it is the only one living this life in this home.
+/// A locked head. Its holder is the only process running this life in this home.
 #[derive(Debug)]
 pub struct Head {
     file: File,
@@ -86,7 +86,7 @@ impl Head {
         Head::wait_for(heads, id, BLINK)
     }
 
-    /// The same, if somebody else is done with it in time.
+    /// Takes the lock as [`Head::open`] does, waiting so long for another process to release it.
     pub(crate) fn wait_for(heads: &Path, id: GolemId, patience: Duration) -> Result<Head, Error> {
         let path = Head::path(heads, id);
         let file = match OpenOptions::new().read(true).write(true).open(&path) {
@@ -95,7 +95,7 @@ impl Head {
             Err(e) => return Err(Error::io("cannot open", &path)(e)),
         };
         lock(&file, &path, patience)?;
-        // Made, and cut short before anything was written: as good as none.
+        // Created, and interrupted before anything was written: counts as missing.
         if file.metadata().is_ok_and(|file| file.len() == 0) {
             return Err(Error::NoHead(id));
         }
@@ -104,7 +104,7 @@ impl Head {
         Ok(Head { file, path, turn, anchor })
     }
 
-    /// A head for a life that has none here yet, or whose owner has chosen to replace it.
+    /// Creates the head of a life that has none here yet, or replaces it where its owner has chosen so.
     pub fn create(heads: &Path, id: GolemId, anchor: Anchor) -> Result<Head, Error> {
         fs::create_dir_all(heads).map_err(Error::io("cannot create", heads))?;
         let path = Head::path(heads, id);
@@ -118,19 +118,19 @@ impl Head {
         Ok(head)
     }
 
-    /// Makes another record the newest one known, durably: the owner has chosen this copy.
+    /// Makes another record the newest one acknowledged, durably: the owner has chosen this copy.
     pub fn set(&mut self, anchor: Anchor) -> Result<(), Error> {
         self.advance(anchor)?;
         self.advance(anchor)?;
         self.file.sync_all().map_err(Error::io("cannot sync", &self.path))
     }
 
-    /// What is known of a life without taking its lock; none if nothing is or nothing can be trusted.
+    /// Reads the anchor without taking the lock; `None` if there is none or it cannot be trusted.
     pub fn peek(heads: &Path, id: GolemId) -> Option<Anchor> {
         newest(&fs::read(Head::path(heads, id)).ok()?).map(|(anchor, _)| anchor)
     }
 
-    /// Whether some process is living this life right now.
+    /// Whether a process is running this life right now.
     pub fn is_taken(heads: &Path, id: GolemId) -> bool {
         let Ok(file) = File::open(Head::path(heads, id)) else { return false };
         matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
@@ -140,7 +140,8 @@ impl Head {
         self.anchor
     }
 
-    /// Refuses once its file has been taken away: whoever came next would not know of what is said here, nor of the lock.
+    /// Writes a newer anchor. Refuses once the file has been removed: the next process would see neither this anchor
+    /// nor the lock.
     pub fn advance(&mut self, anchor: Anchor) -> Result<(), Error> {
         let there = self.file.metadata().map_err(Error::io("cannot read", &self.path))?;
         if there.nlink() == 0 {
@@ -155,20 +156,20 @@ impl Head {
         Ok(())
     }
 
-    /// Synced, because forgetting this would make two lives of one.
+    /// Seals the head, synced, because losing a seal would make two lives of one.
     pub fn seal(&mut self, seal: Seal) -> Result<(), Error> {
         self.set(Anchor { seal, ..self.anchor })
     }
 }
 
-/// There whole or not at all: whoever found half a head could not tell whether anything was ever acknowledged.
+/// Creates the file whole or not at all: half a head could not tell whether anything was ever acknowledged.
 fn make(path: &Path, anchor: Anchor) -> io::Result<()> {
     let aside = path.with_extension(format!("{}.new", std::process::id()));
     let mut file = File::create(&aside)?;
     file.write_all(&[anchor.to_slot(), anchor.to_slot()].concat())?;
     file.sync_all()?;
     disk::before("a head")?;
-    // Whoever was first has made it.
+    // If another process was first, its head counts.
     let made = fs::hard_link(&aside, path).or_else(|e| if path.exists() { Ok(()) } else { Err(e) });
     let _ = fs::remove_file(&aside);
     made?;
@@ -188,7 +189,7 @@ fn lock(file: &File, path: &Path, patience: Duration) -> Result<(), Error> {
     }
 }
 
-/// The better of the two slots, and which one it is. A seal on either counts.
+/// The newer of the two good slots, and its index. A seal on either counts.
 fn newest(bytes: &[u8]) -> Option<(Anchor, usize)> {
     let slots = bytes.chunks(SLOT).take(2).map(Anchor::from_slot).enumerate();
     let good: Vec<(Anchor, usize)> = slots.filter_map(|(at, slot)| slot.map(|anchor| (anchor, at))).collect();
@@ -235,8 +236,8 @@ mod tests {
         assert_eq!(Head::open(dir.path(), id).unwrap().anchor(), anchor);
     }
 
-    /// A head was made empty and then written. A power cut between the two, or in the middle of the second, left half of
-    /// one, and a host that had never acknowledged anything did not come up any more.
+    /// A head was made empty and then written. A power cut between the two, or in the middle of the second, left half
+    /// of one, and a host that had never acknowledged anything did not come up any more.
     #[test]
     fn a_head_is_there_whole_or_not_at_all() {
         let dir = tempfile::tempdir().unwrap();

@@ -1,23 +1,23 @@
-//! Who holds the lock on a life: another bardo of the same user, which will let go of it, or a stranger, which may not.
-//! Locks have no names, but the kernel knows whose they are and says so where there is a `/proc`; elsewhere nobody can
-//! tell, and whoever cannot be told from a stranger counts as one.
+//! The process that holds the lock on a life: another bardo of the same user, which will release it, or a stranger,
+//! which may not. Locks have no names, but the kernel knows their owners and lists them where there is a `/proc`;
+//! elsewhere the holder is unknown, and counts as a stranger.
 
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Who has locked a file.
+/// The process that has locked a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holder {
-    /// A bardo of the same user, as this process.
+    /// A process of bardo that runs as the same user.
     Ours(u32),
-    /// This process, if it is known which.
+    /// Any other process, with its id if that is known.
     Stranger(Option<u32>),
 }
 
 impl Holder {
-    /// Of a file that is locked.
+    /// The holder of the lock on this file, which must be locked.
     pub fn of(path: &Path) -> Holder {
         let Some(pid) = pid(path) else { return Holder::Stranger(None) };
         if is_ours(pid) { Holder::Ours(pid) } else { Holder::Stranger(Some(pid)) }
@@ -28,13 +28,14 @@ impl std::fmt::Display for Holder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Holder::Ours(pid) => write!(f, "another bardo, process {pid},"),
-            Holder::Stranger(Some(pid)) => write!(f, "process {pid}, which is no bardo of yours,"),
+            Holder::Stranger(Some(pid)) => write!(f, "process {pid}, which is not a bardo of yours,"),
             Holder::Stranger(None) => f.write_str("a process that cannot be seen from here"),
         }
     }
 }
 
-/// `12: FLOCK  ADVISORY  WRITE 4711 fd:01:262147 0 EOF`; a line of one that waits has an arrow in it.
+/// Finds the holder in `/proc/locks`: `12: FLOCK  ADVISORY  WRITE 4711 fd:01:262147 0 EOF`; the line of a process that
+/// waits has an arrow in it.
 fn pid(path: &Path) -> Option<u32> {
     let inode = fs::metadata(path).ok()?.ino().to_string();
     let locks = fs::read_to_string("/proc/locks").ok()?;
@@ -72,7 +73,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("head");
         fs::write(&path, "").unwrap();
-        assert_eq!(Holder::of(&path), Holder::Stranger(None), "nobody is seen to hold what nobody holds");
+        assert_eq!(Holder::of(&path), Holder::Stranger(None), "an unlocked file has no holder to be seen");
         let file = fs::File::open(&path).unwrap();
         file.lock().unwrap();
         if Path::new("/proc/locks").exists() {

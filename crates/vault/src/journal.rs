@@ -26,39 +26,40 @@ use crate::{disk, grimoire, snapshot};
 
 /// Records between two snapshots of a life that declines.
 const DYING: u64 = 50;
-/// World time between two snapshots at most. They bound how long waking up takes, not how much is lost: that is nothing.
+/// World time between two snapshots at most. Snapshots bound how long waking up takes, not how much is lost: nothing
+/// is.
 const SNAPSHOT_SPAN: Span = Span::seconds(6 * 3_600);
-/// Marks that every table that follows from the journal has been made from it.
+/// The key that says by which version the tables were derived from the journal.
 const DERIVED: &str = "derived";
-/// The version that makes them.
+/// The version of the derived tables.
 const TABLES: &str = "4";
 
 /// An open, locked, writable life.
 #[derive(Debug)]
 pub struct Vault {
     db: Connection,
-    /// After the file, which must be closed first, and before the lock, which must be let go of last.
+    /// Dropped after the file, which must be closed first, and before the lock, which must be released last.
     parting: Parting,
     head: Head,
     tip: Hash,
     staged: Vec<(u64, Vec<u8>, Hash)>,
     remembered: Vec<Changes>,
     called: Calls,
-    /// What was decided about the Grimoire, in order.
+    /// Decisions about the Grimoire, in order.
     decided: Vec<Decision>,
     snapshot_every: u64,
     last_snapshot: (u64, Time),
     retention: Retention,
     /// The record the file begins with, if that is not the birth.
     base: u64,
-    /// The snapshot it was last thought of cutting at.
+    /// The snapshot that was last considered for a cut.
     considered: u64,
-    /// Something went wrong: leave every file as it is.
+    /// A write failed: leave every file as it is.
     spoilt: bool,
 }
 
 impl Vault {
-    /// Writes down a birth.
+    /// Creates the file of a life with its birth record.
     pub fn create(place: &Place, record: &Record, life: &Life, snapshot_every: u64) -> Result<Vault, Error> {
         let path = place.database();
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
@@ -135,19 +136,20 @@ impl Vault {
         Ok((vault, golem, notices))
     }
 
-    /// Keeps only so much of the journal in the file from now on; the rest is archived as [`Vault::tidy`] is called.
+    /// Sets how much of the journal stays in the file from now on; the rest is archived as [`Vault::tidy`] is called.
     pub fn retain(&mut self, retention: Retention) {
         self.retention = retention;
     }
 
-    /// Moves what need not be kept into the archive, now and then. Nothing is lost if it fails, and it is tried again.
+    /// Moves records that need not be kept into the archive, now and then. Nothing is lost if it fails; it is tried
+    /// again.
     pub fn tidy(&mut self, life: &Life) -> Result<(), Error> {
         let newest = self.last_snapshot.0;
         if self.retention == Retention::Whole || newest == self.considered || newest < self.base + archive::STRETCH {
             return Ok(());
         }
         self.considered = newest;
-        // A head that is behind is harmless as long as its record is here: it must not be behind what is cut.
+        // A head that is behind is harmless as long as its record is here: it must not be behind the cut.
         let seq = tip_of(&self.db)?;
         self.head.set(Anchor { seq, hash: self.tip, seal: Seal::Open })?;
         self.parting.forget();
@@ -171,7 +173,7 @@ impl Vault {
         self.decided.extend(decisions(record).cloned());
     }
 
-    /// Writes down what a host log has of this life and its own file has not.
+    /// Writes the records of this life that the host log has and its own file has not.
     pub fn catch_up(&mut self, golem: &mut Golem, lines: &[Line]) -> Result<(), Error> {
         let known = golem.seq();
         for line in lines.iter().filter(|line| line.seq > known) {
@@ -207,7 +209,7 @@ impl Vault {
     }
 
     fn write(&mut self, seq: u64, life: &Life) -> rusqlite::Result<()> {
-        // Nobody knows how many ticks are left of a life on its way down.
+        // A declining life may end after any tick, so snapshots come closer together.
         let every = if life.phase() <= Phase::Declining { self.snapshot_every.min(DYING) } else { self.snapshot_every };
         let due = seq - self.last_snapshot.0 >= every
             || (life.now().since(self.last_snapshot.1) >= SNAPSHOT_SPAN && seq > self.last_snapshot.0);
@@ -225,7 +227,7 @@ impl Vault {
                 grimoire::write(&tx, decision)?;
             }
             if due {
-                // Where a journal is kept for a span, one in each stretch waits to be cut at.
+                // Where a journal is kept for a span, one snapshot in each stretch is kept to be cut at.
                 let marks = if matches!(self.retention, Retention::Span(_)) { archive::STRETCH } else { 0 };
                 snapshot::write(&tx, (seq, &self.tip), life, self.base, marks)?;
             }
@@ -241,7 +243,7 @@ impl Vault {
         Ok(())
     }
 
-    /// Everything it knows, by number.
+    /// All entries of the Grimoire, by number.
     pub fn entries(&self) -> Result<Vec<golem::grimoire::Entry>, Error> {
         all_entries(&self.db)
     }
@@ -251,12 +253,12 @@ impl Vault {
         grimoire::to_embed(&self.db, model, most)
     }
 
-    /// Keeps what a model made of an entry's text; false if the text has changed since.
+    /// Stores a model's vector of an entry's text; false if the text has changed since.
     pub fn embed(&self, waiting: &grimoire::Waiting, model: &str, vector: &[f32]) -> Result<bool, Error> {
         grimoire::embed(&self.db, waiting, model, vector)
     }
 
-    /// Begins a move: this copy refuses to live from now on.
+    /// Begins a move: this copy refuses to run from now on.
     pub fn seal(mut self, folder: &Path, to: &str) -> Result<Head, Error> {
         let note = folder.join("MOVED");
         std::fs::write(&note, to).map_err(Error::io("cannot write", &note))?;
@@ -265,8 +267,8 @@ impl Vault {
     }
 }
 
-/// A file from before something was added gets it now: the layout of what may be written to it from here on, and
-/// the table of episodes, made from the journal.
+/// Brings a file of an earlier version up to date: the layout of what may be written to it from here on, and the
+/// derived tables (episodes, calls, Grimoire), made from the journal.
 fn bring_up_to_date(db: &mut Connection, life: &Life) -> Result<(), Error> {
     let what = "cannot bring the journal up to date";
     let format = if archive::base(db)? > 0 { file::CUT } else { FORMAT }.to_string();
@@ -302,7 +304,7 @@ fn bring_up_to_date(db: &mut Connection, life: &Life) -> Result<(), Error> {
     grimoire::prepare(db).and_then(|()| set_meta(db, DERIVED, TABLES)).map_err(Error::sqlite(what))
 }
 
-/// Whether what is made from the records was made as this version makes it.
+/// Whether the derived tables are of this version.
 pub(crate) fn is_derived(db: &Connection) -> bool {
     meta(db, DERIVED).is_ok_and(|made| made == TABLES)
 }

@@ -1,5 +1,5 @@
-//! What survives: the journal of a life, its snapshots, the anchored head that guards its end, and the
-//! owner's treasury. Everything here is about never losing, doubling or bending what was acknowledged.
+//! Durable state: the journal of a life, its snapshots, the anchored head that guards its end, and the owner's
+//! treasury. Everything here is about never losing, doubling or bending what was acknowledged.
 
 pub mod archive;
 mod calls;
@@ -39,7 +39,7 @@ pub use reader::{Check, Notice, Reader};
 pub use standing::Standing;
 pub use treasury::{Passing, Treasury};
 
-/// The SQLite that everything is kept by.
+/// The version of SQLite that is built in.
 pub fn sqlite() -> &'static str {
     rusqlite::version()
 }

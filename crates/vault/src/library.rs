@@ -1,5 +1,5 @@
-//! The Library: what an owner's golems have left, on one shelf. What several have come to know by themselves is known by
-//! as many; nothing on it is believed by anyone until they have tried it.
+//! The Library: lines of knowledge that an owner's golems have left, on one shelf. Each line counts the golems that
+//! came to know it independently; a golem believes nothing on the shelf until it has tried it.
 
 use std::path::Path;
 
@@ -14,14 +14,14 @@ use crate::disk;
 
 const WHAT: &str = "the library cannot be used";
 
-/// Golems that must know the same before it is battle-tested.
+/// Golems that must know a line before it is battle-tested.
 pub const BATTLE_TESTED: usize = 5;
-/// What that adds to its confidence at most, as a factor.
+/// The factor by which being battle-tested raises confidence, at most.
 const BOOST: f64 = 1.1;
 const SUREST: f64 = 0.95;
-/// Golems that must come to the same before it is worth a bundle.
+/// Golems that must come to know a line before it is worth a bundle.
 pub const PROPOSES: usize = 3;
-/// They must do so within this many milliseconds.
+/// The time within which these golems must come to know it, in milliseconds.
 const WITHIN_MS: i64 = 7 * 86_400_000;
 /// Lines one golem may leave in an hour; warnings are not counted.
 const AN_HOUR: i64 = 100;
@@ -31,38 +31,38 @@ pub struct Library {
     db: Connection,
 }
 
-/// One thing on the shelf.
+/// One line on the shelf.
 #[derive(Clone, Debug, Serialize)]
 pub struct Book {
     pub number: i64,
     pub line: Line,
-    /// Who left it first.
+    /// The golem that left it first.
     pub from: String,
-    /// Everyone who knew it.
+    /// All golems that knew it.
     pub known_by: Vec<String>,
     pub at_ms: i64,
     pub battle_tested: bool,
-    /// By its owner's key, or by somebody's unknown.
+    /// Signed by a key other than the owner's.
     pub stranger: bool,
 }
 
-/// Who leaves something here, and how they come to know it.
+/// The golem that leaves a line, and how it came to know it.
 #[derive(Clone, Copy, Debug)]
 pub struct By<'a> {
     pub golem: GolemId,
     pub name: &'a str,
-    /// It found out by itself, or has tried what it was told; otherwise it only passes it on.
+    /// The golem found it out, or has tried what it was told; otherwise it only passes it on.
     pub tried: bool,
     pub stranger: bool,
-    /// Only so much an hour is taken from it.
+    /// Whether the hourly limit on lines applies to this golem.
     pub limited: bool,
 }
 
-/// What became of something left here.
+/// The outcome of leaving a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shelved {
     New,
-    /// Somebody knew it already; now one more does.
+    /// Another golem knew it already; now one more does.
     Known,
     Again,
     TooMany,
@@ -95,7 +95,7 @@ impl Library {
         Ok(Library { db })
     }
 
-    /// A consistent copy of the whole shelf.
+    /// Writes a consistent copy of the whole shelf.
     pub fn copy_to(&self, path: &Path) -> Result<(), Error> {
         let copy = || -> rusqlite::Result<()> {
             let mut copy = Connection::open(path)?;
@@ -110,7 +110,7 @@ impl Library {
         std::fs::File::open(path).and_then(|file| file.sync_all()).map_err(Error::io("cannot sync", path))
     }
 
-    /// Puts a line on the shelf, as known by this golem. Said twice by the same it is there once.
+    /// Puts a line on the shelf, as known by this golem. A line left twice by the same golem is there once.
     pub fn shelve(&mut self, line: &Line, by: By<'_>, now_ms: i64) -> Result<Shelved, Error> {
         self.put(line, by, now_ms).map_err(Error::sqlite(WHAT))
     }
@@ -160,7 +160,7 @@ impl Library {
         })
     }
 
-    /// Everything, surest first; or what has all these words in it.
+    /// The lines that have all these words, or all lines if there are none; surest first.
     pub fn search(&self, words: &[String]) -> Result<Vec<Book>, Error> {
         self.find(words).map_err(Error::sqlite(WHAT))
     }
@@ -189,7 +189,7 @@ impl Library {
         Ok(found)
     }
 
-    /// What three or more golems came to within seven days: worth a bundle.
+    /// Lines that three or more golems came to know within seven days: worth a bundle.
     pub fn proposals(&self) -> Result<Vec<Book>, Error> {
         self.worth_a_bundle().map_err(Error::sqlite(WHAT))
     }
@@ -211,7 +211,7 @@ impl Library {
     }
 }
 
-/// The same only if it says the same: kind and rule, or link, or else the very text.
+/// The identity of a line: its kind with its rule, its link or else its very text.
 fn key(line: &Line) -> String {
     let says = match (&line.rule, &line.link) {
         (Some(rule), _) => rule.clone(),

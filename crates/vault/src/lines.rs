@@ -1,6 +1,6 @@
-//! Which lines of golems go on. The owner's book says it, because it outlives every golem: that somebody was ended stands
-//! in the ledger as a line without an amount, and that an heir was made stands on the line that gave it its first money.
-//! So whether an heir may be born and that it was born are one transaction, whatever became of anyone's files.
+//! Which lineages go on. The treasury's ledger says so, because it outlives every golem: the end of a lineage is a line
+//! without an amount, and the birth of an heir is marked on the line that gave it its first money. So the decision that
+//! an heir may be born and its birth are one transaction, whatever happens to the golems' files.
 
 use golem::{GolemId, Usdc};
 use rusqlite::{Connection, OptionalExtension};
@@ -8,25 +8,25 @@ use rusqlite::{Connection, OptionalExtension};
 use crate::error::Error;
 use crate::treasury::{Post, Transfer, Treasury, newest, post};
 
-/// By whose word nobody comes after a golem by itself.
+/// The order after which a golem gets no automatic heir.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// It was retired.
+    /// The golem was retired.
     Retired,
-    /// Everyone was halted.
+    /// All golems were halted.
     Halted,
 }
 
-/// Whose heir the first money is for.
+/// The predecessor of the heir that a first payment is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeirOf {
     pub parent: GolemId,
-    /// Nobody was asked: then it may be refused.
+    /// An automatic heir, which the owner did not ask for: its endowment may be refused.
     pub by_itself: bool,
 }
 
 impl Treasury {
-    /// From here on no heir of this golem is born by itself, whether it lives, is dying or is dead.
+    /// Ends a lineage: this golem gets no automatic heir any more, whether it lives, is dying or is dead.
     pub fn end(&mut self, golem: GolemId) -> Result<(), Error> {
         self.write(|tx| {
             if end_of(tx, golem)?.is_none() {
@@ -36,7 +36,7 @@ impl Treasury {
         })
     }
 
-    /// The same for every golem this treasury has ever given anything.
+    /// Ends the lineage of every golem this treasury has ever given anything.
     pub fn end_all(&mut self) -> Result<(), Error> {
         self.write(|tx| {
             let number = newest(tx)?.map_or(0, |row| row.line) + 1;
@@ -54,7 +54,7 @@ impl Treasury {
         has_heir(&self.db, of).map_err(Error::store("cannot read the treasury"))
     }
 
-    /// What a golem was first given, if that was here.
+    /// The first money of a golem, if it came from this treasury.
     pub fn first_sent(&self, to: GolemId) -> Result<Option<(Usdc, Usdc)>, Error> {
         let sql = "SELECT credit, capital FROM ledger WHERE kind = 'sent' AND golem = ?1 AND number = 1";
         let read = |row: &rusqlite::Row<'_>| Ok((Usdc::micros(row.get(0)?), Usdc::micros(row.get(1)?)));
@@ -62,8 +62,8 @@ impl Treasury {
         found.map_err(Error::store("cannot read the treasury"))
     }
 
-    /// The first money of a life, once. An heir nobody asked for gets it only if its predecessor has no other and was not
-    /// ended meanwhile.
+    /// Sends the first money of a life, once. An automatic heir gets it only if its predecessor has no other heir and
+    /// its lineage was not ended meanwhile.
     pub fn endow(
         &mut self,
         newborn: GolemId,
@@ -97,7 +97,7 @@ impl Treasury {
 }
 
 impl HeirOf {
-    /// What the line of an heir's first money says: no two heirs nobody asked for can have the same predecessor.
+    /// The unique mark on the line of an heir's first money: no two automatic heirs can have the same predecessor.
     pub fn letter(&self, newborn: GolemId) -> String {
         if self.by_itself { format!("heir {}", self.parent) } else { format!("heir {} {newborn}", self.parent) }
     }
@@ -114,7 +114,7 @@ fn end_of(db: &Connection, golem: GolemId) -> rusqlite::Result<Option<End>> {
     if db.query_row(ended, [&golem], |_| Ok(())).optional()?.is_some() {
         return Ok(Some(End::Retired));
     }
-    // Whoever was given something before everyone was halted is one of everyone.
+    // A halt counts for every golem that was given something before it.
     let halted = "SELECT 1 FROM ledger WHERE kind = 'halted'
                   AND line > (SELECT MIN(line) FROM ledger WHERE kind = 'sent' AND golem = ?1) LIMIT 1";
     db.query_row(halted, [&golem], |_| Ok(End::Halted)).optional()
@@ -154,7 +154,7 @@ mod tests {
         assert_eq!(treasury.first_sent(CYD).unwrap(), None, "nothing was given");
         treasury.end_all().unwrap();
         assert_eq!(treasury.end_of(ADA).unwrap(), Some(End::Halted));
-        // By hand, and whoever is made afterwards is nobody who was halted.
+        // An heir made by the owner, after the halt, was not halted.
         treasury.endow(CYD, Some(HeirOf { parent: BOB, by_itself: false }), one, one).unwrap();
         assert_eq!((treasury.end_of(CYD).unwrap(), treasury.has_heir(BOB).unwrap()), (None, true));
         assert_eq!(treasury.balance().unwrap(), Usdc::dollars(94));

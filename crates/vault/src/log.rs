@@ -5,7 +5,7 @@
 //! carried over is recognised by golem and number, so being cut short anywhere only means doing it again.
 //!
 //! Like a life, the log has a head outside the database that knows its newest group; its lock says that a host is up.
-//! A group is sealed over everything that is in the log after it, so whoever reads can tell whether all of it is there.
+//! A group is sealed over everything that is in the log after it, so a reader can tell whether all of it is there.
 
 use std::path::{Path, PathBuf};
 
@@ -22,7 +22,7 @@ use crate::reading;
 
 /// The head of the host log stands among those of lives.
 pub(crate) const HOST: GolemId = GolemId(*b"bardo's host log");
-/// Notes that have been delivered are kept for so long, so that nobody is told the same twice.
+/// How long delivered notes are kept, so that no target is told the same twice.
 const TOLD_FOR_MS: i64 = 30 * 86_400_000;
 /// Bytes that may lie free in the file.
 const SLACK: i64 = 1 << 20;
@@ -36,7 +36,7 @@ pub struct Line {
     pub hash: Hash,
 }
 
-/// Something the owner is to be told, once: the same key again is the same note.
+/// A message to the owner, delivered once: the same key again is the same note.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Note {
     pub key: String,
@@ -47,34 +47,34 @@ pub struct Note {
     pub at: i64,
 }
 
-/// A note that a target has not been told yet.
+/// A note that was not delivered to a target yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiting {
     pub number: u64,
     pub note: Note,
 }
 
-/// What a home remembers of the river, under a key.
+/// A key and a value that a home remembers of the river.
 pub type Kept = (Vec<u8>, Vec<u8>);
 
-/// What becomes durable in one sync.
+/// The writes that become durable in one sync.
 #[derive(Debug, Default)]
 pub struct Batch {
     pub lines: Vec<Line>,
     pub notes: Vec<Note>,
-    /// Carried over into its own file, up to this record.
+    /// Golems whose lines up to this record are in their own files.
     pub carried: Vec<(GolemId, u64)>,
-    /// This target has been told this note.
+    /// Notes that were delivered to this target.
     pub told: Vec<(u64, String)>,
-    /// Who is lived here from now on, and who no longer.
+    /// Golems that run here from now on, and golems that no longer do.
     pub lodgers: Vec<(GolemId, bool)>,
-    /// What the home remembers of the river, row by row in order; nothing is in a row that goes.
+    /// Rows that the home remembers of the river, in order; without a value the row is removed.
     pub river: Vec<(Vec<u8>, Option<Vec<u8>>)>,
-    /// Who is told of notes, from this group on.
+    /// The targets of notes, from this group on.
     pub targets: Option<Vec<String>>,
 }
 
-/// What is in the log after a group.
+/// The newest group of the log, sealed over everything in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tip {
     pub number: u64,
@@ -84,19 +84,19 @@ pub struct Tip {
     pub hash: Hash,
 }
 
-/// The one who writes.
+/// The writer of the host log.
 #[derive(Debug)]
 pub struct Log {
     db: Connection,
     head: Head,
     tip: Tip,
-    /// The newest group is in the database and the head does not know it yet.
+    /// The newest group, if it is in the database and not in the head yet.
     ahead: Option<Tip>,
-    /// Who is to be told of notes, by name.
+    /// The targets of notes, by name.
     targets: Vec<String>,
 }
 
-/// Anyone who reads.
+/// A reader of the host log.
 #[derive(Debug)]
 pub struct LogReader {
     db: Connection,
@@ -111,7 +111,7 @@ impl Line {
         Line { golem, seq: record.seq, body, hash }
     }
 
-    /// Whether this is the very next record after that one.
+    /// Whether this is the very next record after the anchored one.
     pub fn follows(&self, tip: &Anchor) -> bool {
         self.seq == tip.seq + 1 && codec::chain(&tip.hash, self.seq, &self.body) == self.hash
     }
@@ -153,7 +153,7 @@ impl Tip {
         seal(b"group", &[&self.number.to_le_bytes(), &self.before, &self.rows])
     }
 
-    /// It must be what was acknowledged last, or come after it.
+    /// Checks that this group is the one acknowledged last, or comes after it.
     fn hold_against(&self, known: Option<Anchor>, heads: &Path) -> Result<(), Error> {
         let Some(known) = known else { return if self.number == 0 { Ok(()) } else { Err(headless(heads)) } };
         if self.number < known.seq || (self.number == known.seq && self.hash != known.hash) {
@@ -222,7 +222,7 @@ impl Log {
         Ok(Log { db, head, tip, ahead: None, targets })
     }
 
-    /// What a host that is up has locked.
+    /// The file that a running host has locked.
     pub fn lock(heads: &Path) -> PathBuf {
         Head::path(heads, HOST)
     }
@@ -237,12 +237,13 @@ impl Log {
         self.tip
     }
 
-    /// Whether everything is in it that should be.
+    /// Checks that everything is in the log that should be.
     pub fn verify(&self) -> Result<(), Error> {
         verify(&self.db).map(|_| ())
     }
 
-    /// Makes all of it durable with one sync. If it fails nobody may hear of it, and the same may be tried again.
+    /// Makes the whole batch durable with one sync. If that fails nothing of it may leave the process, and the same
+    /// batch may be tried again.
     pub fn commit(&mut self, batch: &Batch) -> Result<(), Error> {
         let tip = match self.ahead {
             Some(written) => written,
@@ -275,7 +276,7 @@ impl Log {
         Ok(tip)
     }
 
-    /// To be read by anyone, if it has what was acknowledged; none if no host was ever up.
+    /// Opens the log for reading, if it has what was acknowledged; `None` if no host was ever up.
     pub fn reader(root: &Path, heads: &Path) -> Result<Option<LogReader>, Error> {
         // Before the file is looked at: a host that is up only gets ahead of what is known now.
         let (path, known) = (Log::path(root), Head::peek(heads, HOST));
@@ -298,12 +299,12 @@ impl LogReader {
         self.tip
     }
 
-    /// Looks at everything in it; gives the group as of which all of it is there.
+    /// Checks the whole log; returns the newest group it was checked against.
     pub fn verify(&self) -> Result<Tip, Error> {
         verify(&self.db)
     }
 
-    /// What is here of one golem, in order.
+    /// The lines of one golem, in order.
     pub fn lines(&self, golem: GolemId) -> Result<Vec<Line>, Error> {
         let read = || -> rusqlite::Result<Vec<Line>> {
             let sql = "SELECT golem, seq, body, hash FROM line WHERE golem = ?1 ORDER BY seq";
@@ -314,7 +315,7 @@ impl LogReader {
         read().map_err(Error::store("cannot read the host log"))
     }
 
-    /// Everyone of whom something is here.
+    /// All golems that have lines here.
     pub fn golems(&self) -> Result<Vec<GolemId>, Error> {
         let read = || -> rusqlite::Result<Vec<GolemId>> {
             let mut query = self.db.prepare("SELECT DISTINCT golem FROM line")?;
@@ -324,7 +325,7 @@ impl LogReader {
         read().map_err(Error::store("cannot read the host log"))
     }
 
-    /// Everyone whom a host that has this log lives.
+    /// All golems that run in the host of this log.
     pub fn lodgers(&self) -> Result<Vec<GolemId>, Error> {
         let read = || -> rusqlite::Result<Vec<GolemId>> {
             let mut query = self.db.prepare("SELECT golem FROM lodger")?;
@@ -339,7 +340,7 @@ impl LogReader {
         Ok(found.map_err(Error::store("cannot read the host log"))?.is_some())
     }
 
-    /// What the home remembers of the river.
+    /// All rows that the home remembers of the river.
     pub fn river(&self) -> Result<Vec<Kept>, Error> {
         let read = || -> rusqlite::Result<Vec<Kept>> {
             let mut query = self.db.prepare("SELECT key, value FROM river ORDER BY key")?;
@@ -349,7 +350,7 @@ impl LogReader {
         read().map_err(Error::store("cannot read the host log"))
     }
 
-    /// What this target has not been told yet, oldest first.
+    /// Notes not delivered to this target yet, oldest first.
     pub fn waiting(&self, target: &str, most: usize) -> Result<Vec<Waiting>, Error> {
         let read = || -> rusqlite::Result<Vec<Waiting>> {
             let sql = "SELECT number, key, kind, golem, text, at FROM note JOIN untold ON untold.note = note.number
@@ -362,7 +363,7 @@ impl LogReader {
     }
 }
 
-/// Lives on through lines of the log that follow the record with this hash; those it has lived already are passed over.
+/// Folds lines of the log that follow the record with this hash; lines that the golem knows already are skipped.
 pub fn live_on(golem: &mut Golem, mut tip: Hash, lines: &[Line]) -> Result<(), Error> {
     let known = golem.seq();
     for line in lines.iter().filter(|line| line.seq > known) {
@@ -378,7 +379,7 @@ pub fn live_on(golem: &mut Golem, mut tip: Hash, lines: &[Line]) -> Result<(), E
     Ok(())
 }
 
-/// Those lines that follow from this record, one from the other.
+/// Keeps the lines that follow from this record, each from the one before.
 pub fn follow(after: u64, mut tip: Hash, lines: Vec<Line>) -> Vec<Line> {
     let beyond = lines.into_iter().filter(|line| line.seq > after).zip(after + 1..);
     let follows = |(line, next): &(Line, u64)| {
@@ -416,8 +417,8 @@ fn prepare(db: &Connection) -> rusqlite::Result<()> {
     )
 }
 
-/// Gives back to the disk what lines that were carried over leave free, where that is most of the file: SQLite keeps it for
-/// itself otherwise. Never where something is damaged, of which nothing may be tidied away.
+/// Gives the space of lines that were carried over back to the disk, where that is most of the file: SQLite keeps it
+/// otherwise. Never where something is damaged: nothing of that may be tidied away.
 fn shrink(db: &Connection) -> Result<(), Error> {
     let figure = |name: &str| db.query_row(&format!("PRAGMA {name}"), [], |row| row.get::<_, i64>(0));
     let slack = || -> rusqlite::Result<(i64, bool)> {
@@ -444,7 +445,7 @@ fn tip(db: &Connection) -> rusqlite::Result<Tip> {
     Ok(db.query_row("SELECT number, before, rows, hash FROM tip", [], read).optional()?.unwrap_or(Tip::NOTHING))
 }
 
-/// What one row says, for good.
+/// The hash over everything a row says.
 fn seal(kind: &[u8], parts: &[&[u8]]) -> Hash {
     let mut hasher = blake3::Hasher::new();
     hasher.update(kind);
@@ -462,10 +463,10 @@ fn turn(rows: &mut Hash, seal: &Hash) {
     rows.iter_mut().zip(seal).for_each(|(all, one)| *all ^= one);
 }
 
-/// SQLite's own structure, and that the rows are those the newest group was sealed over.
+/// Checks SQLite's own structure, and that the rows are those the newest group was sealed over.
 fn verify(db: &Connection) -> Result<Tip, Error> {
     let look = || -> rusqlite::Result<(Tip, String, Hash)> {
-        // One view of everything, whoever writes meanwhile.
+        // One view of everything, even while a host writes.
         let view = db.unchecked_transaction()?;
         let tip = tip(&view)?;
         let sound: String = view.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
@@ -611,7 +612,7 @@ mod tests {
         assert_eq!(reader.golems().unwrap().len(), 2);
     }
 
-    /// It was 20 MB after every line in it had been carried over, for good.
+    /// The log stayed at 20 MB after every line in it had been carried over.
     #[test]
     fn what_was_carried_over_is_given_back_to_the_disk() {
         let dir = tempfile::tempdir().unwrap();
@@ -661,7 +662,7 @@ mod tests {
         assert!(complaints().contains("host.db is missing, and group 2 of it was acknowledged"));
         std::fs::write(Log::path(dir.path()), new).unwrap();
         Log::reader(dir.path(), dir.path()).unwrap().unwrap().verify().unwrap();
-        // A second host once started beside the first because nobody could see the lock any more.
+        // A second host once started beside the first because the lock could not be seen any more.
         std::fs::remove_file(Head::path(dir.path(), HOST)).unwrap();
         assert!(complaints().contains("the head of the host log"));
     }

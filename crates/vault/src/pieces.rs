@@ -1,5 +1,5 @@
-//! A journal read in pieces, for whoever takes it more slowly than it could be read: nothing is held in between but a
-//! bookmark, so a life of any length costs no more than a page of it.
+//! A journal read in pieces, for a client that takes it more slowly than it could be read: only a bookmark is held in
+//! between, so a life of any length costs no more than a page of it.
 
 use std::ops::ControlFlow;
 
@@ -18,8 +18,8 @@ pub struct Bookmark {
 }
 
 impl Reader {
-    /// Where to begin for whoever has heard everything up to this record: the nearest life before it that is kept, or
-    /// none where that is the birth, and the place to read on from.
+    /// Where a client that has heard everything up to this record begins: the life at the nearest snapshot before it,
+    /// or none where that is the birth, and the place to read on from.
     pub fn before(&self, known: u64) -> Result<(Option<Golem>, Bookmark), Error> {
         let _view = self.view()?;
         let (golem, tip) = begin(&self.db)?;
@@ -30,7 +30,7 @@ impl Reader {
         Ok((golem, Bookmark { seq, tip }))
     }
 
-    /// Reads on, so many records at most, each with its chain verified; true if that was the end.
+    /// Reads on, `most` records at most, each with its chain verified; true if that was the end.
     pub fn read_on<E: From<Error>>(
         &self,
         from: &mut Bookmark,

@@ -1,5 +1,5 @@
-//! A life that is only looked at: woken as of its newest record, lived again record by record, checked from end to end.
-//! Damage is told in plain words and never skipped.
+//! The reader of a life: wakes it as of its newest record, replays it record by record, checks it from end to end.
+//! Damage is reported in plain words and never skipped.
 
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,16 +22,16 @@ use crate::{reading, snapshot};
 /// Something that was wrong and did no harm.
 pub type Notice = String;
 
-/// A life that is only looked at; it may be lived by someone else meanwhile.
+/// A life opened for reading; another process may be running it meanwhile.
 #[derive(Debug)]
 pub struct Reader {
     pub(crate) db: Connection,
 }
 
-/// What a full check found.
+/// The result of a full check.
 #[derive(Debug, Default)]
 pub struct Check {
-    /// Only what came after this record was there to be checked.
+    /// Only records after this one were there to be checked.
     pub after: u64,
     /// Records that are missing in the middle of its archive.
     pub hole: Option<(u64, u64)>,
@@ -63,7 +63,8 @@ impl Reader {
         Ok((golem, notices))
     }
 
-    /// The same, and the hash of that record, which must be the newest that was acknowledged or come after it.
+    /// The life as of its newest record, and that record's hash; the record must be the newest that was acknowledged or
+    /// come after it.
     pub fn wake_held(&self, heads: &Path) -> Result<(Golem, Hash, Vec<Notice>), Error> {
         let anchor = Head::peek(heads, identity(&self.db)?);
         let _view = self.view()?;
@@ -74,8 +75,8 @@ impl Reader {
         Ok((golem, tip, notices))
     }
 
-    /// The life before the first record that [`Reader::replay`] gives; none where that is its birth. From here on this
-    /// reader sees the life as it is now, however it goes on and is cut meanwhile.
+    /// The life before the first record that [`Reader::replay`] gives; none where that record is the birth. From here
+    /// on this reader sees the life as it is now, even if it goes on and is cut meanwhile.
     pub fn beginning(&self) -> Result<Option<Golem>, Error> {
         if self.db.is_autocommit() {
             self.db.execute_batch("BEGIN").map_err(Error::sqlite("cannot read the journal"))?;
@@ -89,8 +90,8 @@ impl Reader {
         free.then(|| self.db.unchecked_transaction()).transpose().map_err(Error::sqlite("cannot read the journal"))
     }
 
-    /// Every record from the first that is here, each with its chain verified, handed to `each` until it has enough.
-    /// What is told of the whole is told of the records up to there.
+    /// Hands every record from the first that is here to `each`, its chain verified, until `each` has enough. The check
+    /// returned is of the records up to there.
     pub fn replay<E: From<Error>>(
         &self,
         mut each: impl FnMut(Record) -> Result<ControlFlow<()>, E>,
@@ -109,7 +110,7 @@ impl Reader {
         Ok(check)
     }
 
-    /// Every record from this one on, each with its chain verified, handed to `each` until it has enough.
+    /// Hands every record from this one on to `each`, its chain verified, until `each` has enough.
     pub fn replay_from<E: From<Error>>(
         &self,
         seq: u64,
@@ -124,8 +125,8 @@ impl Reader {
         rows(&self.db, (after, u64::MAX), &mut tip, |record, _, _| each(record)).map(|_| ())
     }
 
-    /// Everything that can be known to be right: SQLite's own structure, the chain, every state hash, every
-    /// snapshot, and that the anchored head is there.
+    /// Checks everything that can be checked: SQLite's own structure, the chain, every state hash, every snapshot, and
+    /// that the anchored record is there.
     pub fn verify(&self, heads: &Path) -> Result<(Golem, Check), Error> {
         // Before the view is taken: a life that is being lived meanwhile only gets ahead of its old head.
         let anchor = Head::peek(heads, identity(&self.db)?);
@@ -167,7 +168,7 @@ impl Reader {
             Ok(ControlFlow::Continue(()))
         })?;
         let golem = golem.ok_or_else(|| Error::damaged("the journal is empty"))?;
-        // What was made from records that are not here cannot be held against them.
+        // Tables made from records that are not here cannot be checked against them.
         if after == 0 && episodes::exists(view).map_err(Error::sqlite("cannot read the episodes"))? {
             expected.check(view)?;
         }
@@ -183,7 +184,7 @@ impl Reader {
         Ok((golem, check))
     }
 
-    /// Refuses a file that holds anything but the tables that are made here: what else there is could act by itself.
+    /// Refuses a file that holds anything but our own tables: a trigger, say, could act by itself.
     fn must_be_ours(&self) -> Result<(), Error> {
         let what = "cannot read what this file is";
         let ours = Connection::open_in_memory().map_err(Error::sqlite(what))?;
@@ -197,32 +198,32 @@ impl Reader {
         }
     }
 
-    /// The newest so many remembered ticks, oldest of them first.
+    /// The newest remembered ticks, `most` at most, oldest first.
     pub fn episodes(&self, most: u64) -> Result<Vec<Episode>, Error> {
         episodes::newest(&self.db, most)
     }
 
-    /// Calls of its agent that were settled since then, by number.
+    /// Calls of the golem's agent that were settled since then, by number.
     pub fn calls(&self, since: Time) -> Result<Vec<Call>, Error> {
         calls::settled_since(&self.db, since)
     }
 
-    /// What was refused, as it was told.
+    /// Refused calls, as the golem recorded them.
     pub fn refused(&self) -> Result<Vec<Refused>, Error> {
         calls::refused(&self.db)
     }
 
-    /// Everything it knows, by number.
+    /// All entries of the Grimoire, by number.
     pub fn entries(&self) -> Result<Vec<golem::grimoire::Entry>, Error> {
         all_entries(&self.db)
     }
 
-    /// What comes to mind, by words and by the vectors of this model.
+    /// Entries that answer a question, by words and by the vectors of this model.
     pub fn search(&self, model: Option<&str>, query: &grimoire::Query) -> Result<Vec<grimoire::Hit>, Error> {
         grimoire::Recall::open(&self.db, model)?.search(&self.db, query)
     }
 
-    /// A consistent copy, even of a life that is being lived.
+    /// Writes a consistent copy, even of a life that is running.
     pub fn copy_to(&self, database: &Path) -> Result<(), Error> {
         let mut copy = Connection::open(database).map_err(Error::sqlite("cannot create the copy"))?;
         let backup = rusqlite::backup::Backup::new(&self.db, &mut copy).map_err(Error::sqlite("cannot copy"))?;
@@ -238,7 +239,7 @@ impl Reader {
         Ok(archive::base(&self.db)?.max(1))
     }
 
-    /// The hash of one record, if there is one by this number; an error if it was archived and is not here.
+    /// The hash of one record, if there is one of this number; an error if it was archived and is not here.
     pub fn hash_at(&self, seq: u64) -> Result<Option<Hash>, Error> {
         let here = self
             .db
@@ -288,7 +289,7 @@ pub(crate) fn wake(db: &Connection) -> Result<(Golem, Hash, u64, Vec<Notice>), E
             }
         }
     }
-    // Another version may know Life by another shape; what was cut off and is not here cannot be folded again.
+    // Snapshots of another version may be unreadable here, and a cut journal cannot be folded from its birth.
     if golem.is_none()
         && let Some((beginning, hash)) = archive::beginning(db)?
     {
@@ -311,8 +312,8 @@ pub(crate) fn begin(db: &Connection) -> Result<(Option<Golem>, Hash), Error> {
     })
 }
 
-/// Reads on after one record until another, or until that was enough, in the archive and then in the file; gives the
-/// last.
+/// Reads the records after one and up to another, in the archive and then in the file, until `each` has enough; returns
+/// the last one read.
 pub(crate) fn rows<E: From<Error>>(
     db: &Connection,
     (after, until): (u64, u64),
@@ -353,7 +354,7 @@ fn check_state(golem: &Golem, state: Option<codec::StateMark>) -> Result<(), Err
     }
 }
 
-/// The anchored record must be here, and be the same.
+/// Checks that the anchored record is here and is the same.
 pub(crate) fn hold_against(db: &Connection, anchor: &Anchor, here: u64) -> Result<(), Error> {
     if anchor.seq == 0 {
         return Ok(());
@@ -362,7 +363,8 @@ pub(crate) fn hold_against(db: &Connection, anchor: &Anchor, here: u64) -> Resul
         return Err(Error::Stale { here, known: anchor.seq });
     }
     let hash = if anchor.seq < archive::base(db)? {
-        // What it knows of has been archived since. If it cannot be asked, what came after still speaks for the life.
+        // The anchored record has been archived since. If the archive is away, the later records still speak for the
+        // life.
         match archive::hash_at(db, anchor.seq) {
             Err(Error::Archived { .. }) => return Ok(()),
             found => found?,

@@ -1,12 +1,12 @@
-//! Opening a database to read it. SQLite makes a small file beside one that nobody has open, and on a full disk it
-//! cannot, so that nothing could be read just when its owner wants to look. If nobody has it open and nothing waits
-//! beside it, the file alone is everything, and is read as it stands.
+//! Opening a database to read it. SQLite makes a small file beside a database that no process has open, and on a full
+//! disk it cannot, so that nothing could be read just when the owner wants to look. If no process has the database open
+//! and nothing waits beside it, the file alone is everything, and is read as it stands.
 
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-/// Bytes of the file that those who have a database open share, at least.
+/// Bytes of the file (`-shm`) that processes with the database open share, at least.
 const SHARED: u64 = 32 << 10;
 
 pub(crate) fn open(path: &Path) -> rusqlite::Result<Connection> {
@@ -18,12 +18,12 @@ pub(crate) fn open(path: &Path) -> rusqlite::Result<Connection> {
             let uri = format!("file:{}?immutable=1", escaped(path));
             Connection::open_with_flags(uri, flags | OpenFlags::SQLITE_OPEN_URI)
         }
-        // Whatever else is wrong with it is said by whoever reads.
+        // Any other fault is reported by the first query.
         _ => Ok(db),
     }
 }
 
-/// Whatever a file brings along, nothing in it runs.
+/// Makes a connection inert: no trigger, view or function that a file brings along runs.
 pub(crate) fn inert(db: &Connection) -> rusqlite::Result<()> {
     use rusqlite::config::DbConfig;
     for on in [DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW] {
@@ -33,7 +33,7 @@ pub(crate) fn inert(db: &Connection) -> rusqlite::Result<()> {
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true).map(|_| ())
 }
 
-/// Everything a file is made of: kind, name, and how it was made, however that was set out.
+/// Everything in a file's schema: kind, name, and its SQL without white space.
 pub(crate) fn schema(db: &Connection) -> rusqlite::Result<Vec<(String, String, String)>> {
     let mut query = db.prepare("SELECT type, name, coalesce(sql, '') FROM sqlite_schema")?;
     let rows = query.query_map([], |row| {
@@ -55,7 +55,7 @@ fn stands_alone(path: &Path) -> bool {
         name.push(ending);
         PathBuf::from(name).metadata().map_or(0, |file| file.len())
     };
-    // Whoever found no room for the second of these leaves the beginning of one.
+    // A process that found no room for its `-shm` leaves the beginning of one.
     beside("-wal") == 0 && beside("-shm") < SHARED
 }
 
@@ -75,7 +75,7 @@ mod tests {
         let path = folder.path().join("a life? 100%#1.db");
         let db = Connection::open(&path).unwrap();
         db.execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE one(n); INSERT INTO one VALUES(7);").unwrap();
-        assert!(!stands_alone(&path), "somebody has it open");
+        assert!(!stands_alone(&path), "a connection has it open");
         drop(db);
         assert!(stands_alone(&path));
         let uri = format!("file:{}?immutable=1", escaped(&path));

@@ -1,5 +1,5 @@
-//! What can still be read of a store of the home that is no longer believed, and how a new one takes its place. Nothing
-//! here is done but on an owner's word, and nothing is thrown away: what is replaced is set aside.
+//! Salvage: reads what is left of a damaged store of the home, and puts a new store in its place. All of it is done
+//! only on the owner's order, and nothing is thrown away: what is replaced is set aside.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::reading;
 use crate::treasury::{self, Row, Treasury};
 
 impl Log {
-    /// Every record that can still be read, by golem and number. None of it is certain: a line counts if it follows from
+    /// Every record that can still be read, by golem and number. None is certain: a line counts only if it follows from
     /// the golem's own file.
     pub fn salvage(root: &Path) -> Vec<Line> {
         let read = || -> rusqlite::Result<Vec<Line>> {
@@ -26,7 +26,7 @@ impl Log {
         read().unwrap_or_default()
     }
 
-    /// Sets aside what is there and forgets what was acknowledged in it: the next host begins a new one.
+    /// Sets the host log aside and forgets what was acknowledged in it: the next host begins a new one.
     pub fn begin_anew(root: &Path, heads: &Path, aside: &Path) -> Result<(), Error> {
         let nothing = Anchor { seq: 0, hash: [0; 32], seal: Seal::Open };
         let mut head = take(heads, log::HOST)?;
@@ -46,7 +46,7 @@ impl Treasury {
         if draft.len() > there.len() { draft } else { there }
     }
 
-    /// Believes a ledger that was put where there was none, if its lines follow from each other up to the last.
+    /// Accepts a ledger that was put where there was none, if its lines follow from each other up to the last.
     pub fn take_in(root: &Path, heads: &Path) -> Result<(), Error> {
         let what = "cannot read the treasury";
         let db = Connection::open(Treasury::path(root)).map_err(Error::store(what))?;
@@ -58,7 +58,7 @@ impl Treasury {
         Head::create(heads, treasury::HEAD, Anchor { seq, hash, seal: Seal::Open }).map(drop)
     }
 
-    /// Puts a ledger with these lines in place of what is there, which is set aside.
+    /// Sets the ledger aside and puts one with these lines in its place.
     pub fn begin_anew(root: &Path, heads: &Path, rows: &[Row], aside: &Path) -> Result<Treasury, Error> {
         let what = "cannot write the treasury";
         let mut head = take(heads, treasury::HEAD)?;
@@ -80,7 +80,7 @@ impl Treasury {
         Treasury::open(root, heads)
     }
 
-    /// Writes a line again that the ledger has lost; one that it has is left as it is.
+    /// Writes a line that the ledger has lost; a line that is there is left as it is.
     pub fn enter(
         &mut self,
         kind: &str,
@@ -107,7 +107,7 @@ fn draft(root: &Path) -> PathBuf {
     root.join("treasury.new")
 }
 
-/// The lock, whether or not the head can be believed.
+/// Takes the lock, whether or not the head can be trusted.
 fn take(heads: &Path, id: GolemId) -> Result<Head, Error> {
     match Head::open(heads, id) {
         Err(Error::NoHead(_) | Error::Damaged { .. }) => {
@@ -117,7 +117,7 @@ fn take(heads: &Path, id: GolemId) -> Result<Head, Error> {
     }
 }
 
-/// A database and what stands beside it while it is open.
+/// A database and the files beside it while it is open.
 fn files(path: &Path) -> impl Iterator<Item = PathBuf> + '_ {
     ["-wal", "-shm", ""].into_iter().map(move |end| {
         let mut name = path.as_os_str().to_owned();

@@ -1,8 +1,8 @@
-//! Snapshots of a life, which only save time: a few are kept, each says of itself whether it is what was written, and
-//! without any of them the journal is folded from its first record.
+//! Snapshots of a life, which only save time: a few are kept, each with a hash of its own, and without any of them the
+//! journal is folded from its first record.
 //!
-//! Where the journal has been cut, there may be no first record to fold from. So the life at the cut is written by name as
-//! well: a later version, whose Life is laid out otherwise, reads it all the same.
+//! Where the journal has been cut, there may be no first record to fold from. So the life at the cut is written by name
+//! as well: a later version, whose Life is laid out otherwise, reads it all the same.
 
 use golem::{Golem, Life};
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
@@ -19,8 +19,8 @@ pub(crate) struct Snapshot {
     hash: Vec<u8>,
 }
 
-/// Writes one down, and lets go of those that are no longer needed: all but the newest few, the one the file begins
-/// with, and, where there is a mark every so many records, the first after each.
+/// Writes a snapshot, and deletes those no longer needed: all but the newest few, the one the file begins with, and,
+/// where there is a mark every so many records, the first after each mark.
 pub(crate) fn write(
     tx: &Transaction<'_>,
     (seq, tip): (u64, &Hash),
@@ -40,7 +40,7 @@ pub(crate) fn write(
     Ok(())
 }
 
-/// Writes down by name the life in the snapshot at this record.
+/// Writes the life in the snapshot at this record by name, so that later versions can read it.
 pub(crate) fn name(tx: &Transaction<'_>, seq: u64) -> rusqlite::Result<()> {
     let select = "SELECT snapshot.body, journal.hash FROM snapshot JOIN journal USING(seq) WHERE seq = ?1";
     let (body, tip): (Vec<u8>, Hash) = tx.query_row(select, [seq as i64], |row| Ok((row.get(0)?, row.get(1)?)))?;
@@ -52,7 +52,7 @@ pub(crate) fn name(tx: &Transaction<'_>, seq: u64) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// The life that was written by name, if there is one and it is what was written.
+/// The life that was written by name, if there is one; an error if it is not what was written.
 pub(crate) fn named(db: &Connection) -> Result<Option<(Golem, Hash)>, Error> {
     let what = "cannot read the snapshots";
     let select = "SELECT named.seq, named.body, named.hash, journal.hash FROM named JOIN journal USING(seq)";
@@ -76,7 +76,7 @@ pub(crate) fn named(db: &Connection) -> Result<Option<(Golem, Hash)>, Error> {
     Ok(Some((golem, tip)))
 }
 
-/// All there are, the newest first.
+/// All snapshots, newest first.
 pub(crate) fn all(db: &Connection) -> Result<Vec<Snapshot>, Error> {
     let what = "cannot read the snapshots";
     let mut query =
@@ -106,7 +106,7 @@ pub(crate) fn wake(db: &Connection, row: &Snapshot) -> Result<Option<(Golem, Has
     codec::decode_life(&row.body, row.seq).map(|golem| Some((golem, tip)))
 }
 
-/// The lives in those of today's layout, as they were written; an error if one of them is not what was.
+/// The lives in all snapshots of today's layout, as written; an error if one of them is damaged.
 pub(crate) fn good(db: &Connection) -> Result<Vec<(u64, Vec<u8>)>, Error> {
     let mut good = Vec::new();
     for row in all(db)? {

@@ -1,4 +1,5 @@
-//! What this program would do to a file before it runs the life in it, found out without touching it.
+//! How far a file is from this program's version: what would be rebuilt before its life runs, found out without
+//! touching the file.
 
 use rusqlite::{Connection, OptionalExtension};
 use serde::Serialize;
@@ -9,16 +10,17 @@ use crate::file::{self, meta};
 use crate::journal::is_derived;
 use crate::reader::Reader;
 
-/// How a file stands to this program.
+/// What this program would rebuild in a file before running its life.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Standing {
     pub records: u64,
-    /// The first record that will be applied anew when the life is next woken; none if only what came after the newest
-    /// snapshot is.
+    /// The newest snapshot is of another layout: the life is folded again from an older one, or from its birth, when it
+    /// is next woken.
     pub anew: bool,
-    /// Its description of itself is of an earlier version, and is written anew when the life is next run.
+    /// The file's description of its layout is of an earlier version, and is rewritten when the life is next run.
     pub layout: bool,
-    /// What can be made from its records (episodes, memory, calls) was made by an earlier version, and is made anew.
+    /// The tables derived from the records (episodes, memory, calls) are of an earlier version, and are rebuilt when
+    /// the life is next run.
     pub tables: bool,
 }
 
@@ -39,7 +41,7 @@ impl Standing {
         })
     }
 
-    /// Nothing is done to it.
+    /// Whether nothing would be rebuilt.
     pub fn is_todays(&self) -> bool {
         !(self.anew || self.layout || self.tables)
     }

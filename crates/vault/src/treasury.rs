@@ -1,10 +1,10 @@
-//! The owner's purse: one ledger in the home, from which golems are funded and to which they return.
+//! The owner's treasury: one ledger in the home, from which golems are funded and to which their money returns.
 //!
-//! Money on its way is never nowhere: a transfer to a golem is numbered here before the golem takes it, a
-//! deposit is numbered by the golem before the treasury does, and each number counts once.
+//! Money in transit is always on record: a transfer to a golem is numbered here before the golem takes it, a deposit is
+//! numbered by the golem before the treasury takes it, and each number counts once.
 //!
 //! Lines are only ever added, each chained to the one before by hash, and a head outside the file knows the newest.
-//! Whoever opens the ledger holds its end against that head; whoever takes money by a line checks that line.
+//! Opening the ledger checks its end against that head; taking money by a line checks that line.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -22,9 +22,9 @@ use crate::reading;
 
 /// The head of the treasury stands among those of lives.
 pub(crate) const HEAD: GolemId = GolemId(*b"bardo's treasury");
-/// How long somebody else may take over a line.
+/// How long to wait for another process that is writing a line.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// What the chain of lines begins with.
+/// The seed of the chain of lines.
 const GENESIS: &[u8] = b"bardo treasury";
 const ROW: &str = "line, kind, golem, number, credit, capital, balance, letter, about, hash";
 
@@ -34,14 +34,14 @@ pub struct Treasury {
     heads: PathBuf,
 }
 
-/// How a life passes between homes. It carries its own money, so the line that says so moves none.
+/// A step of a life's move between homes. The life carries its own money, so the line that records the step moves none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Passing {
     /// An archive is being taken in; it may be tried again.
     Arriving,
-    /// It was taken in, and is never again.
+    /// The archive was taken in, and never can be again.
     Arrived,
-    /// It was moved out.
+    /// The life was moved out.
     Left,
 }
 
@@ -73,7 +73,7 @@ pub struct Entry {
     pub balance: Usdc,
 }
 
-/// A line as it is written and chained.
+/// A line as written and chained.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
     pub line: u64,
@@ -83,14 +83,14 @@ pub struct Row {
     pub credit: Usdc,
     pub capital: Usdc,
     pub balance: Usdc,
-    /// The letter on account of which it was sent.
+    /// The letter that asked for this money.
     pub letter: Option<String>,
-    /// What a line says that moves no money.
+    /// The text of a line that moves no money.
     pub about: Option<String>,
     pub hash: Hash,
 }
 
-/// What is to be written; the rest of a line follows from the one before.
+/// The content of a new line; number, balance and hash follow from the line before.
 #[derive(Debug, Default)]
 pub(crate) struct Post<'a> {
     pub(crate) kind: &'a str,
@@ -118,14 +118,14 @@ impl Row {
         })
     }
 
-    /// Over the hash of the line before and everything this one says, as a JSON list.
+    /// The hash over the hash of the line before and everything this line says, as a JSON list.
     fn chained(&self, before: &Hash) -> Hash {
         let said = (self.line, &self.kind, &self.golem, self.number, self.credit, self.capital, self.balance);
         let said = serde_json::to_vec(&(said, &self.letter, &self.about)).expect("plain data");
         *blake3::Hasher::new().update(before).update(&said).finalize().as_bytes()
     }
 
-    /// What this line changes the balance by.
+    /// The change this line makes to the balance.
     fn change(&self) -> Usdc {
         if self.kind == "sent" { -(self.credit + self.capital) } else { self.credit + self.capital }
     }
@@ -136,17 +136,17 @@ impl Treasury {
         root.join("treasury.db")
     }
 
-    /// Whether there is one, or ever was.
+    /// Whether there is a treasury, or ever was.
     pub fn is_known(root: &Path, heads: &Path) -> bool {
         Treasury::path(root).exists() || Head::path(heads, HEAD).exists()
     }
 
-    /// Begins a ledger where there never was one, with its first money; does nothing to one that has had any.
+    /// Begins a ledger where there never was one, with its first money; an existing ledger gets none.
     pub fn begin(root: &Path, heads: &Path, amount: Usdc) -> Result<Treasury, Error> {
         let path = Treasury::path(root);
         let known = Head::peek(heads, HEAD).map(|anchor| anchor.seq);
         if !Treasury::is_known(root, heads) {
-            // The head first: a ledger without one is never believed.
+            // The head first: a ledger without one is never trusted.
             Head::create(heads, HEAD, Anchor { seq: 0, hash: genesis(), seal: Seal::Open })?;
         }
         if !path.exists() && known.unwrap_or(0) == 0 {
@@ -170,8 +170,8 @@ impl Treasury {
         Treasury::held(root, heads, |path| connect(path, OpenFlags::default() & !OpenFlags::SQLITE_OPEN_CREATE))
     }
 
-    /// For whoever only looks: where nothing can be written, such as on a full disk, it can still be read. Nobody who
-    /// means to write may hold on to it.
+    /// Opens the ledger for reading: it works where nothing can be written, such as on a full disk. A caller that means
+    /// to write must not keep it.
     pub fn to_read(root: &Path, heads: &Path) -> Result<Treasury, Error> {
         Treasury::held(root, heads, |path| {
             let db = connect(path, OpenFlags::default() & !OpenFlags::SQLITE_OPEN_CREATE);
@@ -184,7 +184,7 @@ impl Treasury {
         heads: &Path,
         connect: impl FnOnce(&Path) -> rusqlite::Result<Connection>,
     ) -> Result<Treasury, Error> {
-        // Before the file is looked at: whoever writes meanwhile only gets ahead of what is known now.
+        // Before the file is looked at: another process that writes meanwhile only gets ahead of what is known now.
         let known = Head::peek(heads, HEAD).ok_or_else(|| headless(heads))?;
         let path = Treasury::path(root);
         if !path.exists() {
@@ -203,7 +203,7 @@ impl Treasury {
         Ok(Treasury { db, heads: heads.to_owned() })
     }
 
-    /// A consistent copy of the whole ledger.
+    /// Writes a consistent copy of the whole ledger.
     pub fn copy_to(&self, path: &Path) -> Result<(), Error> {
         let what = "cannot copy the treasury";
         let mut copy = Connection::open(path).map_err(Error::sqlite(what))?;
@@ -225,7 +225,7 @@ impl Treasury {
         Ok(!self.rows("sent", to, 0)?.is_empty())
     }
 
-    /// Looks at everything: the file, the chain from its first line, every balance. Gives the number of lines.
+    /// Checks everything: the file, the chain from its first line, every balance. Returns the number of lines.
     pub fn audit(&self) -> Result<u64, Error> {
         let what = "cannot read the treasury";
         let known = Head::peek(&self.heads, HEAD).ok_or_else(|| headless(&self.heads))?;
@@ -241,7 +241,7 @@ impl Treasury {
         trouble.map_or(Ok(rows.len() as u64), |why| Err(Error::unanchored(why)))
     }
 
-    /// Money from outside. Paper, until an owner says otherwise.
+    /// Adds money from outside; paper, until an owner says otherwise.
     pub fn add(&mut self, amount: Usdc) -> Result<Usdc, Error> {
         if !amount.is_positive() || amount > Usdc::MOST {
             return Err(Error::Amount);
@@ -260,7 +260,7 @@ impl Treasury {
         self.send_for(None, to, taken, credit, capital)
     }
 
-    /// The same, on account of a letter: the same letter again sends nothing more.
+    /// Sends money on account of a letter: the same letter again sends nothing more.
     pub fn send_for(
         &mut self,
         letter: Option<&str>,
@@ -291,13 +291,13 @@ impl Treasury {
         })
     }
 
-    /// What was sent to a golem after the last it took, in order.
+    /// Transfers to a golem after the last it took, in order.
     pub fn undelivered(&self, to: GolemId, taken: u64) -> Result<Vec<Transfer>, Error> {
         let transfer = |row: Row| Transfer { number: row.number, credit: row.credit, capital: row.capital };
         Ok(self.rows("sent", to, taken)?.into_iter().map(transfer).collect())
     }
 
-    /// Takes a deposit in, once: the same number again changes nothing, and may not say another amount.
+    /// Takes a deposit in, once: the same number again changes nothing, and must not name another amount.
     pub fn receive(&mut self, from: GolemId, number: u64, amount: Usdc) -> Result<(), Error> {
         self.write(|tx| {
             let sql = "SELECT credit FROM ledger WHERE kind = 'received' AND golem = ?1 AND number = ?2";
@@ -338,7 +338,7 @@ impl Treasury {
         }
     }
 
-    /// Writes down that a life came or went under this number, and how it stood then; once, however often it is said.
+    /// Records that a life arrived or left under this number, and how it stood then; once, however often it is called.
     pub fn note(&mut self, passing: Passing, golem: GolemId, number: u64, about: Option<&str>) -> Result<(), Error> {
         self.write(|tx| {
             let sql = "SELECT 1 FROM ledger WHERE kind = ?1 AND golem = ?2 AND number = ?3";
@@ -350,7 +350,7 @@ impl Treasury {
         })
     }
 
-    /// Every time a life came or went, the latest last.
+    /// Every arrival or departure of a life, the latest last.
     pub fn noted(&self, passing: Passing, golem: GolemId) -> Result<Vec<Row>, Error> {
         let mut rows = self.rows(passing.word(), golem, 0)?;
         rows.sort_by_key(|row| row.line);
@@ -377,7 +377,7 @@ impl Treasury {
         read().map_err(Error::store("cannot read the treasury"))
     }
 
-    /// One transaction, under a lock that is let go of when the head knows of it.
+    /// Runs one transaction, under a lock that is released when the head knows of it.
     pub(crate) fn write<T>(
         &mut self,
         work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<Result<T, Error>>,
@@ -439,7 +439,7 @@ fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
     Ok(db)
 }
 
-/// The newest line; an error in its place if it is not what was written.
+/// The newest line, unchecked.
 pub(crate) fn newest(db: &Connection) -> rusqlite::Result<Option<Row>> {
     let sql = format!("SELECT {ROW} FROM ledger ORDER BY line DESC LIMIT 1");
     db.prepare_cached(&sql)?.query_row([], Row::read).optional()
@@ -451,8 +451,8 @@ fn before(db: &Connection, line: u64) -> rusqlite::Result<Hash> {
     Ok(db.prepare_cached(sql)?.query_row([line as i64], |row| row.get(0)).optional()?.unwrap_or_else(genesis))
 }
 
-/// The line that was acknowledged last must be here and be the same, and the newest must be what was written. Gives
-/// the number of the newest.
+/// Checks that the line acknowledged last is here and is the same, and that the newest is what was written. Returns the
+/// number of the newest.
 fn hold_against(db: &Connection, known: &Anchor) -> Result<u64, Error> {
     let what = "cannot read the treasury";
     let row = newest(db).map_err(Error::store(what))?;
@@ -475,7 +475,8 @@ fn hold_against(db: &Connection, known: &Anchor) -> Result<u64, Error> {
     }
 }
 
-/// Every line from the first on, as far as they follow from each other, and why that is not the end.
+/// Every line from the first on, as far as they follow from each other, and why the chain stops there if that is not
+/// the end.
 pub(crate) fn chain(db: &Connection) -> rusqlite::Result<(Vec<Row>, Option<String>)> {
     let mut query = db.prepare(&format!("SELECT {ROW} FROM ledger ORDER BY line"))?;
     let (mut good, mut tip, mut sum) = (Vec::new(), genesis(), Usdc::ZERO);
@@ -583,7 +584,7 @@ mod tests {
         assert_eq!(treasury.audit().unwrap(), 5);
     }
 
-    /// An older copy of the treasury was once believed by everybody, and what it had sent since existed twice.
+    /// An older copy of the treasury was once trusted, and money it had sent since existed twice.
     #[test]
     fn a_treasury_that_is_lost_cut_or_old_is_not_believed() {
         let dir = tempfile::tempdir().unwrap();
@@ -601,7 +602,10 @@ mod tests {
                 None => std::fs::remove_file(&path).unwrap(),
             }
             let told = open(dir.path()).unwrap_err().to_string();
-            assert!(Treasury::begin(dir.path(), dir.path(), Usdc::dollars(1)).is_err(), "nobody begins anew: {told}");
+            assert!(
+                Treasury::begin(dir.path(), dir.path(), Usdc::dollars(1)).is_err(),
+                "no new ledger is begun: {told}"
+            );
             assert!(told.contains("bardo recover"), "{told}");
             told
         };

@@ -17,7 +17,7 @@ impl Chance {
         Chance(Xoshiro256PlusPlus::seed_from_u64(mix(mix(seed).wrapping_add(stream))))
     }
 
-    /// In [0, 1).
+    /// A uniform number in [0, 1).
     pub(crate) fn uniform(&mut self) -> f64 {
         fraction(self.0.next_u64())
     }

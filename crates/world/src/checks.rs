@@ -1,8 +1,9 @@
-//! A world made of checks: commands of its owner's that pass or do not, or that give a number. What each has said is a bar,
-//! and stands in a file before anyone is told. Whoever opens it brings whoever runs them; here nothing is run.
+//! A world made of checks: commands of its owner's that pass or fail, or that give a number. The results of a round are
+//! a bar, which is in a file before it is shown. The caller that opens the world brings the runner; no command is run
+//! here.
 //!
-//! One round of all checks belongs to one bar, and there is at most one round for each: asked late, it is run late, and
-//! what was missed stays missed.
+//! One round of all checks belongs to one bar, and each bar has at most one round: asked late, it is run late, and a
+//! missed round stays missed.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
@@ -15,12 +16,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Error, World};
 
-/// Between not passing and passing.
+/// The level between failing and passing.
 const PASSES: f64 = 0.5;
-/// Rounds nobody needs any more that a file may hold before it is written anew.
+/// Rounds no longer needed that a file may hold before it is rewritten.
 const OLD: usize = 10_000;
 
-/// One check: what it is called, and what it says.
+/// One check: its name, and the kind of its result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Check {
     pub name: String,
@@ -30,12 +31,12 @@ pub struct Check {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Says {
-    /// Whether it holds.
+    /// The check passes or fails.
     Pass,
     Number,
 }
 
-/// What one check came to: its number, one or nought where it passes or not, and what it said; no number, if it gave none.
+/// The result of one check: its number, 1 or 0 where it passes or fails, none if it gave none, and its output.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Said {
     pub value: Option<f64>,
@@ -51,7 +52,7 @@ pub struct Round {
     pub said: Vec<String>,
 }
 
-/// Runs all checks, once; nothing if that was cut short.
+/// Runs all checks, once; `None` if that was cut short.
 pub type Runner = Box<dyn FnMut(&[Check]) -> Option<Vec<Said>> + Send>;
 
 pub struct Checks {
@@ -59,7 +60,7 @@ pub struct Checks {
     bar: Span,
     start: Time,
     file: Option<PathBuf>,
-    /// Those not yet known to be seen, oldest first.
+    /// Rounds not yet known to be seen, oldest first.
     rounds: Vec<Round>,
     /// Rounds in the file.
     written: usize,
@@ -68,8 +69,8 @@ pub struct Checks {
 }
 
 impl Checks {
-    /// `start` is when whoever is born into it now begins; without a file nothing is kept, and without a runner nothing is
-    /// run.
+    /// Opens a world of checks. A golem born now begins at `start`; without a file nothing is kept, and without a
+    /// runner nothing is run.
     pub fn new(
         checks: Vec<Check>,
         bar: Span,
@@ -79,8 +80,8 @@ impl Checks {
     ) -> Result<Checks, Error> {
         if bar < Span::seconds(1) || bar > Span::DAY {
             return Err(Error::Config {
-                what: "the time between two rounds",
-                why: "is a second at least and a day at most",
+                what: "the time between two rounds of checks",
+                why: "must be at least a second and at most a day",
             });
         }
         if checks.len() > limits::DOMAINS {
@@ -91,7 +92,7 @@ impl Checks {
         Ok(Checks { checks, bar, start, file, written: rounds.len(), rounds, newest, run })
     }
 
-    /// The end of the bar this moment closes or lies after.
+    /// The newest end of a bar at or before this moment.
     fn boundary(&self, now: Time) -> Time {
         let bar = self.bar.as_millis();
         Time::millis(now.as_millis() / bar * bar)
@@ -106,8 +107,8 @@ impl Checks {
         }
     }
 
-    /// One more round, in the file before anyone is told; none where a number is missing, because what is not known is
-    /// neither true nor false.
+    /// Runs one more round, which is in the file before it is shown; none where a number is missing, because an unknown
+    /// result is neither a pass nor a failure.
     fn round(&mut self, at: Time) -> Result<(), Error> {
         let Some(said) = self.run.as_mut().and_then(|run| run(&self.checks)) else { return Ok(()) };
         let values: Option<Vec<f64>> = said.iter().map(|said| said.value).collect();
@@ -122,7 +123,7 @@ impl Checks {
         Ok(())
     }
 
-    /// Forgets what was seen, and now and then writes the file anew without it.
+    /// Forgets rounds that were seen, and now and then rewrites the file without them.
     fn seen(&mut self, until: Time) -> Result<(), Error> {
         self.rounds.retain(|round| round.at > until.as_millis());
         let Some(file) = self.file.as_deref().filter(|_| self.written > OLD + self.rounds.len()) else { return Ok(()) };
@@ -186,7 +187,7 @@ impl World for Checks {
     }
 }
 
-/// What such a world declares: a domain for each check, and nothing to do.
+/// The manifest of a world of checks: a domain for each check, and no actions.
 pub fn manifest(checks: &[Check], bar: Span) -> Manifest {
     let domain = |check: &Check| {
         let (kind, level) = match check.says {
@@ -197,7 +198,7 @@ pub fn manifest(checks: &[Check], bar: Span) -> Manifest {
     };
     Manifest {
         world: "checks".to_owned(),
-        // Whoever opened it knows how.
+        // The caller that opened this world fills it in.
         spec: String::new(),
         bar,
         domains: checks.iter().map(domain).collect(),
@@ -210,7 +211,7 @@ pub fn manifest(checks: &[Check], bar: Span) -> Manifest {
         unit: "unit".to_owned(),
         data_per_day: Usdc::ZERO,
         timing: Timing::Wall,
-        // What was checked was so, and what was paid meanwhile is gone.
+        // The results are real, and money paid meanwhile is gone.
         paper: false,
     }
 }
@@ -220,7 +221,7 @@ pub fn newest(file: &Path) -> Result<Option<Round>, Error> {
     Ok(read(file)?.pop())
 }
 
-/// What was written whole; what a kill cut short was told to nobody.
+/// Reads the rounds that were written whole; a round that a kill cut short was never shown.
 fn read(path: &Path) -> Result<Vec<Round>, Error> {
     let failed = |source| Error::Io { what: "cannot read", path: path.to_owned(), source };
     let file = match File::open(path) {
@@ -242,7 +243,7 @@ fn line(round: &Round) -> String {
     serde_json::to_string(round).expect("plain data") + "\n"
 }
 
-/// On a line of its own, whatever a kill may have left before it.
+/// Appends a round on a line of its own, after anything a kill may have left before it.
 fn append(path: &Path, round: &Round) -> std::io::Result<()> {
     let mut file = OpenOptions::new().create(true).append(true).open(path)?;
     file.write_all(format!("\n{}", line(round)).as_bytes())?;
@@ -259,7 +260,7 @@ mod tests {
         Check { name: name.to_owned(), says: Says::Pass }
     }
 
-    /// Says what it is told to, one round after another; the last of it for ever.
+    /// A runner that gives these results, one a round, and then the last one for ever.
     fn runner(rounds: &[Option<f64>]) -> (Runner, Arc<Mutex<usize>>) {
         let (count, rounds) = (Arc::new(Mutex::new(0)), rounds.to_vec());
         let counted = Arc::clone(&count);

@@ -1,9 +1,10 @@
-//! What every world owes a golem, as a suite anyone can hold their own world against. Each broken promise is told in a
-//! sentence that says which; a world that keeps them all is told nothing.
+//! The promises that every world must keep, as a suite for worlds of your own. Each broken promise gives a sentence
+//! that says which; a world that keeps them all gives none.
 //!
-//! The promises are about time (nothing early, nothing twice, nothing lost, however it is asked) and about money (an
-//! action happens once, within its bounds, and undoing it on the spot never pays). A quote is no promise: what happens
-//! between it and the fill may help as well as hurt. Nor is haste: an order may be pending, but not for ever.
+//! The promises are about time (nothing early, nothing twice, nothing lost, in whatever pieces it is asked for) and
+//! about money (an action happens once, within its bounds, and undoing it on the spot never pays). A quote is not a
+//! promise: what happens between it and the fill may help as well as hurt. Speed is not one either: an order may be
+//! pending, but not for ever.
 
 mod acting;
 mod finding;
@@ -12,9 +13,9 @@ mod telling;
 use crate::World;
 use finding::{Findings, Open};
 
-/// Checks every promise and tells each that is broken; one finding does not hide the next, unless nothing more can be
-/// seen for it. `open` opens the same world on the same durable record each time, one at a time, and nobody has acted
-/// in it before.
+/// Checks every promise and returns a sentence for each that is broken; one finding does not hide the next, unless
+/// nothing more can be seen because of it. `open` opens the same world on the same durable record each time, one at a
+/// time, and no action was done in it before.
 pub fn check<W: World + ?Sized>(mut open: impl FnMut() -> Box<W>) -> Vec<String> {
     let open: Open<'_, W> = &mut open;
     let mut found = Findings::default();

@@ -1,5 +1,5 @@
-//! A recorded series of something that is no market: what a grid was asked for, how warm it was, how many passed. A golem
-//! foretells where it will stand some hours on, and can do nothing about it.
+//! A recorded series of something that is not a market: the load of a grid, a temperature, a count of visitors. A golem
+//! predicts its value some hours ahead, and cannot influence it.
 
 use golem::Usdc;
 use golem::time::{Span, Time};
@@ -11,7 +11,7 @@ use crate::running::Slow;
 use crate::walk::{self, Walk};
 use crate::{Error, Ledger, Order};
 
-/// How many bars ahead is claimed about.
+/// How many bars ahead claims look.
 const HORIZON: usize = 6;
 const DAY: usize = 24;
 const WEEK: usize = 168;
@@ -31,7 +31,7 @@ pub struct Recorded {
 }
 
 impl Gauge {
-    /// What each bar closed at, from the first that opens then or later.
+    /// Opens the series of closes, from the first bar that opens at `start` or later.
     pub fn new(candles: Candles, start: Option<Time>, ledger: Ledger) -> Result<Gauge, Error> {
         let begins = start.unwrap_or_default();
         let first = candles.bars().partition_point(|candle| candle.opened < begins);
@@ -45,7 +45,7 @@ impl Gauge {
 }
 
 impl Recorded {
-    /// What it was so many bars ago, as far back as there is anything.
+    /// The value so many bars ago, or the oldest there is.
     fn ago(&self, bars: usize) -> f64 {
         self.candles.bars()[self.at.saturating_sub(bars)].close
     }
@@ -71,7 +71,7 @@ impl Walk for Recorded {
     }
 
     fn rewind(&mut self) {
-        // With what came before it in mind: a day of bars, where there is one.
+        // Warmed up with the bars before it: a day of them, where there is one.
         let from = self.first.saturating_sub(DAY);
         (self.at, self.usual) = (from, Slow::new(DAY as f64));
         self.usual.push(self.ago(0));
@@ -89,7 +89,7 @@ impl Walk for Recorded {
             self.usual.ratio(self.ago(0)),
             self.change(1, 0),
             self.change(3, 0),
-            // What it did over these hours the day before, and the week before.
+            // The change over these hours the day before, and the week before.
             self.change(DAY, DAY - HORIZON),
             self.change(WEEK, WEEK - HORIZON),
         ];
@@ -116,7 +116,7 @@ impl Model for Recorded {
         };
         Manifest {
             world: "recorded series".to_owned(),
-            // Whoever opened it knows how.
+            // The caller that opened this world fills it in.
             spec: String::new(),
             bar: self.candles.interval(),
             domains: [domain].into_iter().collect(),
@@ -150,7 +150,7 @@ impl Model for Recorded {
     }
 }
 
-/// Stretches of the day, of how it went the day and the week before, and of how it goes now.
+/// Heuristics over the hours of the day, the change a day and a week before, and the present level.
 fn instincts() -> Vec<String> {
     let between = |name: &str, edges: &[f64]| -> Vec<String> {
         let last = edges.len() - 1;

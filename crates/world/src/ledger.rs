@@ -1,11 +1,11 @@
-//! What a world remembers of actions, as a chain would: each key has one fate, written down and synced
-//! before anyone hears of it. A key asked about before it was ever done is ruled out for good, so a golem
-//! that comes back from a crash can rely on the answer.
+//! A world's record of actions, as a chain would keep it: each key has one fate, written and synced before it is told.
+//! A key asked about before it was ever done is ruled out for good, so a golem that comes back from a crash can rely on
+//! the answer.
 //!
-//! On disk it is one line of JSON for each key, sealed over itself and the seal of the line before; where what comes of an
-//! order is not known when it is given, a line before that says that it was taken. A last line without its newline was
-//! never acknowledged and is cut off; anything else that does not follow is damage, and damage is not guessed around. That
-//! whole lines are missing at the end only the golem's own life can tell: it knows what it asked for.
+//! On disk it is one line of JSON for each key, sealed over itself and the seal of the line before; where the outcome
+//! of an order is not known when it is given, an earlier line says that it was taken. A last line without its newline
+//! was never acknowledged and is cut off; anything else that does not follow is damage, and damage is not guessed
+//! around. Only the golem's own life can tell that whole lines are missing at the end: it knows what it asked for.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -21,15 +21,15 @@ use crate::Error;
 /// The fate of one key; no outcome means it was refused or ruled out, for good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// World time at which it was decided.
+    /// World time at which the fate was decided.
     pub at: Time,
     pub outcome: Option<Outcome>,
 }
 
-/// An order that was taken before anybody could know what comes of it.
+/// An order that was taken before its outcome could be known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Taken {
-    /// World time at which it was given.
+    /// World time at which the order was given.
     pub(crate) at: Time,
     pub(crate) order: Order,
 }
@@ -37,18 +37,19 @@ pub(crate) struct Taken {
 #[derive(Debug)]
 pub struct Ledger {
     entries: BTreeMap<u64, Entry>,
-    /// Decided since or not, and those that are not.
+    /// Orders taken before their outcome was known, also those decided since.
     taken: BTreeMap<u64, Taken>,
+    /// The taken orders that are not decided yet.
     open: BTreeSet<u64>,
     held: i64,
-    /// Of the newest line.
+    /// The seal of the newest line.
     seal: u64,
     sheet: Option<Sheet>,
 }
 
 #[derive(Debug)]
 struct Sheet {
-    /// Kept open and locked; none where somebody else sees to it that nobody interferes.
+    /// The file, kept open and locked; none where the caller excludes other writers.
     file: Option<File>,
     path: PathBuf,
     /// A write failed half-way: what the file holds is unknown until it is read again.
@@ -76,7 +77,7 @@ struct TakenLine {
 }
 
 impl Ledger {
-    /// Forgotten with the process: for lives that are lived in one go.
+    /// A ledger in memory, forgotten with the process: for lives that are lived in one go.
     pub fn memory() -> Ledger {
         Ledger {
             entries: BTreeMap::new(),
@@ -93,8 +94,8 @@ impl Ledger {
         Ledger::read(path.as_ref())
     }
 
-    /// The same for one of very many: the file is open only while something is written. Whoever asks for this makes
-    /// sure that nobody else writes there.
+    /// Opens one record of very many: its file is open only while something is written. The caller makes sure that no
+    /// other process writes there.
     pub fn resting(path: impl AsRef<Path>) -> Result<Ledger, Error> {
         let path = path.as_ref();
         let mut ledger = if path.exists() { Ledger::read(path)? } else { Ledger::memory() };
@@ -102,7 +103,7 @@ impl Ledger {
         Ok(ledger)
     }
 
-    /// What is there, for whoever only looks; nothing is changed, and a line that is being written is not seen.
+    /// Reads a record without changing anything; a line that is being written is not seen.
     pub fn look(path: impl AsRef<Path>) -> Result<Ledger, Error> {
         match fs::read(&path) {
             Ok(text) => Ledger::parse(path.as_ref(), &text),
@@ -119,7 +120,7 @@ impl Ledger {
         Ledger::parse(path.as_ref(), &text[..whole]).map(|ledger| ledger.entries).unwrap_or_default()
     }
 
-    /// Writes a record anew, whole, in place of whatever is there.
+    /// Writes a whole record in place of the one that is there.
     pub fn rebuild(path: impl AsRef<Path>, entries: BTreeMap<u64, Entry>) -> Result<Ledger, Error> {
         let path = path.as_ref();
         let mut sheet = Sheet { file: None, path: path.to_owned(), stuck: false };
@@ -177,7 +178,7 @@ impl Ledger {
         if whole < text.len() {
             file.set_len(whole as u64).map_err(failed("cannot cut the torn end off"))?;
         }
-        // A line that reached the file but not the disk is about to be believed; it must not vanish after.
+        // A line that reached the file but not the disk is about to be trusted; it must not vanish afterwards.
         file.sync_all().and_then(|()| sync_folder(path)).map_err(failed("cannot sync"))?;
 
         let mut ledger = Ledger::parse(path, &text[..whole])?;
@@ -206,7 +207,7 @@ impl Ledger {
         Ok(outcome)
     }
 
-    /// Takes an order of which nobody can know yet what comes of it; one that was taken or has a fate stays as it is.
+    /// Takes an order whose outcome cannot be known yet; an order that was taken or has a fate stays as it is.
     pub(crate) fn take(&mut self, key: u64, at: Time, order: &Order) -> Result<(), Error> {
         if self.entries.contains_key(&key) || self.taken.contains_key(&key) {
             return Ok(());
@@ -221,7 +222,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// When this key's order was taken, if it was before anybody could know what comes of it.
+    /// The order of this key and when it was taken, if that was before its outcome could be known.
     pub(crate) fn taken(&self, key: u64) -> Option<Taken> {
         self.taken.get(&key).copied()
     }
@@ -237,8 +238,8 @@ impl Ledger {
         self.once(key, at, || None)
     }
 
-    /// Forgets every key above this one, as if it had never been asked for: a golem restored from an older
-    /// copy of itself will use those keys for something else.
+    /// Forgets every key above this one, as if it had never been used: a golem restored from an older copy of itself
+    /// will use those keys for something else.
     pub fn forget_after(&mut self, last: u64) -> Result<(), Error> {
         let kept = self.entries.iter().filter(|(key, _)| **key <= last).map(|(key, entry)| (*key, *entry)).collect();
         self.taken.retain(|key, _| *key <= last);
@@ -298,7 +299,7 @@ impl Sheet {
         if new { sync_folder(&self.path) } else { Ok(()) }
     }
 
-    /// Puts a whole new file in place of this one: after a crash there is either, never half of each.
+    /// Puts a whole new file in place of this one: after a crash there is one or the other, never half of each.
     fn rewrite(&mut self, entries: &BTreeMap<u64, Entry>, taken: &BTreeMap<u64, Taken>) -> Result<(), Error> {
         if self.stuck {
             return Err(Error::Stuck { path: self.path.clone() });
@@ -341,7 +342,7 @@ fn text(line: &impl Serialize) -> Vec<u8> {
     text
 }
 
-/// A whole record anew, and the seal of its last line.
+/// The text of a whole record, and the seal of its last line.
 fn sealed(entries: &BTreeMap<u64, Entry>, taken: &BTreeMap<u64, Taken>) -> (Vec<u8>, u64) {
     let (mut whole, mut last) = (Vec::new(), 0);
     let keys: BTreeSet<u64> = entries.keys().chain(taken.keys()).copied().collect();
@@ -358,7 +359,7 @@ fn sealed(entries: &BTreeMap<u64, Entry>, taken: &BTreeMap<u64, Taken>) -> (Vec<
     (whole, last)
 }
 
-/// FNV-1a over the seal before and what this line says: against accidents, not against its owner.
+/// FNV-1a over the seal before and the content of this line: against accidents, not against the owner.
 fn seal(before: u64, said: &impl Serialize) -> u64 {
     let said = serde_json::to_vec(said).expect("plain numbers");
     let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);

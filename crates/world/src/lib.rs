@@ -1,9 +1,8 @@
-//! What a golem lives in. A world shows bars, says what an action would do, does it, and can be asked
+//! The worlds a golem lives in. A world shows bars, says what an action would do, does it, and can be asked
 //! afterwards what became of it; the golem's core never sees more of it than that.
 //!
-//! Here are a simulated market, a replay of recorded candles, a job queue, which is no market at all, and the checks of an
-//! owner, which are no simulation either.
-//! Whoever builds another world can hold it against [`conformance::check`].
+//! Here are a simulated market, a replay of recorded candles, a job queue, which is no market at all, and the checks of
+//! an owner, which are no simulation either. [`conformance::check`] tests any other world.
 
 mod chance;
 pub mod checks;

@@ -1,7 +1,7 @@
-//! Worlds on paper. Nothing in them is real, so an order is decided at once (though it may be told later, where
-//! somebody wants to rehearse that), sending it costs nothing, and time can begin again. They differ in what they are
-//! made of and in what comes of an order. That it is done once, within its bounds, and remembered, is seen to here for
-//! all of them.
+//! Paper worlds. Nothing in them is real, so an order is decided at once (though its fate may be told later, to
+//! rehearse a slow world), sending it costs nothing, and time can begin again. They differ in what they are made of and
+//! in the outcome of an order. Here it is ensured for all of them that an order is done once, within its bounds, and
+//! remembered.
 
 use std::time::Duration;
 
@@ -11,9 +11,9 @@ use golem::world::{Effect, Fate, Manifest, Observation, Outcome, Quote};
 use crate::walk::{self, Walk};
 use crate::{Error, Ledger, Order, World};
 
-/// What sets one paper world apart from another.
+/// The part in which one paper world differs from another.
 pub(crate) trait Model: Walk {
-    /// What can be done in it: names and effects, in the manifest's order.
+    /// Actions of this world: names and effects, in the manifest's order.
     const ACTIONS: &'static [(&'static str, Effect)];
 
     fn manifest(&self) -> Manifest;
@@ -22,26 +22,26 @@ pub(crate) trait Model: Walk {
 
     fn end(&self) -> Option<Time>;
 
-    /// What an order would do at the bar it stands on, as far as anybody can tell, for a golem that holds so much.
+    /// The quote for an order at the current bar, from what is known by then, for a golem that holds this much.
     fn quote(&self, order: &Order, held: i64) -> Option<Quote>;
 
-    /// What would come of it, its bounds aside.
+    /// The outcome of an order, its bounds aside.
     fn fill(&self, key: u64, order: &Order, held: i64) -> Option<Outcome>;
 
-    /// This was done at that time; of concern only where later bars depend on it.
+    /// Takes in what was done and when; of concern only where later bars depend on it.
     fn changed(&mut self, _at: Time, _done: &Outcome) {}
 
-    /// What comes of an order is to be seen in the bar after the one it was given on, which may not be there yet.
+    /// Whether the outcome of an order depends on the bar after the one it was given on, which may not be there yet.
     fn defers(&self) -> bool {
         false
     }
 
-    /// That bar is there, or another after it.
+    /// Whether a bar after the current one is there.
     fn has_next(&self) -> bool {
         true
     }
 
-    /// Takes in what has come since it was last asked, and says until when everything is known; none where it always is.
+    /// Takes in new bars, and returns until when everything is known; none where it always is.
     fn catch_up(&mut self) -> Result<Option<Time>, Error> {
         Ok(None)
     }
@@ -52,17 +52,17 @@ pub(crate) trait Model: Walk {
 pub struct Paper<M> {
     pub(crate) model: M,
     ledger: Ledger,
-    /// How long it is until anybody says what became of an order.
+    /// World time from an order to the news of its fate.
     settles_in: Span,
 }
 
-/// The same, where what became of an order is told only after so many bars.
+/// Makes a paper world tell the fate of an order only after so many bars.
 pub(crate) fn settling<M: Model>(paper: Paper<M>, bars: u32) -> Paper<M> {
     let settles_in = paper.model.manifest().bar.times(u64::from(bars));
     Paper { settles_in, ..paper }
 }
 
-/// What can be told by now of a key that has a fate.
+/// The fate of a key as far as it may be told by now.
 fn told<M: Model>(paper: &Paper<M>, key: u64) -> Fate {
     let taken = paper.ledger.taken(key);
     if taken.is_some_and(|taken| paper.model.closed() <= taken.at) {
@@ -77,7 +77,7 @@ fn told<M: Model>(paper: &Paper<M>, key: u64) -> Fate {
     }
 }
 
-/// Tells a fresh model what its record says was done before.
+/// Opens a world on a fresh model, which is told what its record says was done before.
 pub(crate) fn open<M: Model>(mut model: M, ledger: Ledger) -> Paper<M> {
     for (_, entry) in ledger.entries() {
         if let Some(done) = entry.outcome {
@@ -109,7 +109,7 @@ impl<M: Model> World for Paper<M> {
     fn observe(&mut self, since: Time, now: Time, into: &mut Observation) -> Result<(), Error> {
         if decide(self)?.is_some_and(|known| now > known) {
             return Err(Error::Away {
-                what: "what it is to see has not come yet".to_owned(),
+                what: "the bars to be seen have not come yet".to_owned(),
                 again: Some(Duration::ZERO),
             });
         }
@@ -138,7 +138,7 @@ impl<M: Model> World for Paper<M> {
     }
 }
 
-/// What comes of an order at the bar it stands on, once and for all.
+/// Decides the outcome of an order at the current bar, once and for all.
 fn fill<M: Model>(paper: &mut Paper<M>, key: u64, order: &Order) -> Result<(), Error> {
     let (at, held) = (paper.model.closed(), paper.ledger.held());
     let mut done = None;
@@ -152,8 +152,8 @@ fn fill<M: Model>(paper: &mut Paper<M>, key: u64, order: &Order) -> Result<(), E
     Ok(())
 }
 
-/// Whatever was ordered and can be known by now is decided, as seen from the bar it was ordered on: when that is done makes
-/// no difference. Says until when everything is known.
+/// Decides every order whose outcome can be known by now, as seen from the bar it was ordered on: the time of deciding
+/// makes no difference. Returns until when everything is known.
 fn decide<M: Model>(paper: &mut Paper<M>) -> Result<Option<Time>, Error> {
     let known = paper.model.catch_up()?;
     while let Some((key, taken)) = paper.ledger.undecided() {
@@ -166,7 +166,7 @@ fn decide<M: Model>(paper: &mut Paper<M>) -> Result<Option<Time>, Error> {
     Ok(known)
 }
 
-/// What comes of an order, if everything that bounds it allows that.
+/// The outcome of an order, if its bounds allow it.
 fn within_bounds<M: Model>(model: &M, key: u64, order: &Order, held: i64) -> Option<Outcome> {
     let (_, effect) = M::ACTIONS.get(usize::from(order.action))?;
     let done = model.fill(key, order, held)?;

@@ -1,8 +1,8 @@
-//! A world that is no market: a service with a queue of jobs and servers that work them off. Jobs
-//! come with the hour of the day and in bursts; a golem may rent servers and hand them back, and from the
-//! next bar on the queue is the shorter or longer for it.
+//! A world that is not a market: a service with a queue of jobs and servers that work them off. Jobs come with the hour
+//! of the day and in bursts; a golem may rent servers and hand them back, and from the next bar on the queue is shorter
+//! or longer accordingly.
 //!
-//! What a server is worth when handed back rises with demand, so foresight pays here too.
+//! The worth of a server rises with demand, so foresight pays here too.
 
 use golem::time::{REFERENCE_TICK, Span, Time};
 use golem::world::{
@@ -19,7 +19,7 @@ use crate::{Error, Ledger, Order};
 
 const ADD: u8 = 0;
 const REMOVE: u8 = 1;
-/// In the order of these numbers.
+/// Actions, in the order of the numbers above.
 const ACTIONS: [(&str, Effect); 2] = [("add_server", Effect::Adds), ("remove_server", Effect::Reduces)];
 /// Millionths that make one server.
 const SERVER: i64 = 1_000_000;
@@ -29,9 +29,9 @@ const START: Time = Time::seconds(1_704_067_200);
 const HOUR_MS: u64 = 3_600_000;
 const MINUTE_MS: f64 = 60_000.0;
 
-/// Servers the service has of its own; only what comes on top is the golem's.
+/// Servers the service has of its own; the golem's come on top.
 const OWN_SERVERS: i64 = 11;
-/// No golem has more.
+/// The most servers there can be, the service's own included.
 const MOST_SERVERS: i64 = 1_000;
 const JOBS_A_MINUTE_A_SERVER: f64 = 12.0;
 /// Jobs a minute at each full hour of the day.
@@ -41,18 +41,18 @@ const DEMAND: [f64; 24] = [
 ];
 const BURSTS_A_DAY: f64 = 3.0;
 const BURST_HALF_LIFE_HOURS: f64 = 0.5;
-/// Demand strays from its daily course by this, as a fraction.
+/// How far demand strays from its daily course, as a fraction.
 const STRAY: f64 = 0.10;
-/// It does so for about this long.
+/// How long demand strays: half of a deviation is gone after this.
 const STRAY_HALF_LIFE_HOURS: f64 = 3.0;
 /// Hours that the day's course jumps by, either way.
 const JUMPS: (f64, f64) = (3.0, 9.0);
-/// Whoever has waited this long gives up.
+/// How long a job waits before it gives up.
 const PATIENCE_MINUTES: f64 = 30.0;
 
-/// What a server is worth at no demand.
+/// The worth of a server without demand, in dollars.
 const WORTH: f64 = 1.60;
-/// How much a minute's job adds to that.
+/// The worth added by each job a minute of demand, in dollars.
 const WORTH_A_JOB: f64 = 0.005;
 const FEE_PER_CENT: i64 = 1;
 
@@ -61,10 +61,10 @@ const ARRIVALS: u8 = 0;
 /// How long a server is usually kept: long enough for the day's course to matter more than a burst.
 const HOLDING_HOURS: u64 = 3;
 
-/// How many bars ahead it is claimed about.
+/// How many bars ahead claims look.
 const HORIZON: u32 = 15;
 const FEATURES: [&str; 7] = ["arrivals", "arrivals_ratio", "wait", "queue", "busy", "servers", "hour"];
-/// Arrivals are held against what they were over about so long.
+/// The time over which usual arrivals are measured.
 const USUAL_HOURS: f64 = 1.0;
 
 /// Heuristics to begin with; what they expect is learned. Servers gain worth in the morning, most for those who
@@ -104,7 +104,7 @@ impl Default for QueueConfig {
 /// A job queue to live in.
 pub type Queue = Paper<Service>;
 
-/// The service itself, whoever rents servers for it.
+/// The service itself, without the golem's record.
 #[derive(Debug)]
 pub struct Service {
     config: QueueConfig,
@@ -121,7 +121,7 @@ struct Pace {
     burst_keep: f64,
     stray_keep: f64,
     stray_noise: f64,
-    /// Of the busy hours.
+    /// The odds that the busy hours jump in a bar.
     jump: Odds,
     /// Hours that they drift in a bar.
     drift: f64,
@@ -137,11 +137,11 @@ struct State {
     burst: f64,
     /// Jobs a minute in the last bar.
     arrivals: f64,
-    /// What was to be expected.
+    /// Jobs a minute that were to be expected.
     demand: f64,
     usual: Slow,
     waiting: f64,
-    /// The part of what the servers could do that they had to.
+    /// The part of the servers' capacity that was used.
     busy: f64,
     /// Hours by which the day's course has moved.
     shift: f64,
@@ -169,7 +169,7 @@ impl Queue {
 }
 
 impl Service {
-    /// What would come of it: whole servers only, and only those the golem has can go.
+    /// The outcome of an order: whole servers only, and only the golem's own can be handed back.
     fn outcome(&self, order: &Order, held: i64) -> Option<Outcome> {
         let (servers, held) = (order.units / SERVER, held / SERVER);
         let (room, sign) = match order.action {
@@ -190,7 +190,7 @@ impl Service {
         Usdc::micros(((WORTH + WORTH_A_JOB * self.state.demand) * 1e6) as i64)
     }
 
-    /// Seconds until a job that comes now is taken up: those before it, and the usual crowding.
+    /// Seconds until a job that comes now is started: the queue before it, and the usual crowding.
     fn wait(&self) -> f64 {
         let capacity = self.state.servers as f64 * JOBS_A_MINUTE_A_SERVER;
         let load = (self.state.arrivals / capacity).min(0.95);
@@ -214,7 +214,7 @@ impl Model for Service {
         let action = |(name, effect): (&str, _)| ActionSpec { name: name.to_owned(), effect };
         Manifest {
             world: "job queue".to_owned(),
-            // Whoever opened it knows how.
+            // The caller that opened this world fills it in.
             spec: String::new(),
             bar: self.config.bar,
             domains: [domain("arrivals"), domain("wait")].into_iter().collect(),
@@ -319,7 +319,7 @@ impl State {
         }
     }
 
-    /// On to the next bar; whether the busy hours jumped with it.
+    /// Goes on to the next bar; returns whether the busy hours jumped with it.
     fn advance(&mut self, pace: &Pace, bar: Span) -> bool {
         let [stray, own] = self.chance.normals();
         self.closed = self.closed + bar;
@@ -351,7 +351,7 @@ impl State {
     }
 }
 
-/// When the busy hours jumped, of the first so many bars: what no golem is told.
+/// The times at which the busy hours jumped, within the first so many bars; no golem is told.
 pub(crate) fn jumps(config: &QueueConfig, bars: u64) -> Vec<Time> {
     let (pace, mut state) = (Pace::new(config), State::new(config));
     (0..bars).filter_map(|_| state.advance(&pace, config.bar).then_some(state.closed)).collect()

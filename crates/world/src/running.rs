@@ -1,11 +1,11 @@
-//! Sums, peaks and means of the last so many numbers, at the same small cost however many those are.
+//! Sums, peaks and means of the last numbers, at the same small cost for any size of window.
 //!
-//! Nothing is taken away from a sum again, so nothing drifts: a window is what has come since the last
-//! full turn, joined with what is left of the turn before.
+//! Nothing is ever subtracted from a sum, so nothing drifts: a window is the numbers since the last full turn, joined
+//! with the rest of the turn before.
 
 use std::marker::PhantomData;
 
-/// How two numbers become one, whatever stands between them.
+/// A way to join two numbers into one, in which grouping does not matter.
 pub(crate) trait Join {
     const NOTHING: f64;
 
@@ -37,7 +37,7 @@ impl Join for Peak {
 /// The last `N` numbers, joined.
 #[derive(Clone, Debug)]
 pub(crate) struct Window<J, const N: usize> {
-    /// Before `at` the numbers of this turn, from there on what each and all after it joined to in the last.
+    /// Before `at` the numbers of this turn; from there on, for each place, the rest of the last turn, joined.
     ring: [f64; N],
     at: usize,
     /// This turn's numbers, joined.
@@ -68,7 +68,7 @@ impl<J: Join, const N: usize> Window<J, N> {
     }
 }
 
-/// A mean that forgets slowly; of few numbers it is their plain mean.
+/// A mean that forgets slowly; the plain mean as long as there are few numbers.
 #[derive(Clone, Debug)]
 pub(crate) struct Slow {
     mean: f64,

@@ -1,7 +1,7 @@
-//! Worlds for one question: what becomes of what a golem knows when it stops being true? A plant with six gauges
-//! and two outputs. What an output does next follows from some of the gauges, and that changes: how often is a dial from never
-//! to faster than anybody can learn, and in which way is one of four. All of it is known to whoever made it, so it can
-//! be said when it changed; nothing that a golem is shown tells.
+//! Worlds for one question: what happens to a golem's knowledge when it stops being true? A plant with six gauges and
+//! two outputs. An output follows from some of the gauges, and these relations change: the rate is a dial from never to
+//! faster than a golem can learn, and there are four ways to change. The laboratory can list the changes; nothing shown
+//! to a golem tells.
 
 use golem::Usdc;
 use golem::time::{Span, Time};
@@ -27,37 +27,37 @@ const SETS: usize = 3;
 const NAMES: [&str; GAUGES + OUTPUTS] =
     ["gauge_a", "gauge_b", "gauge_c", "gauge_d", "gauge_e", "gauge_f", "heat_ratio", "flow_ratio"];
 
-/// How many bars ahead is claimed about.
+/// How many bars ahead claims look.
 const HORIZON: u32 = 8;
-/// How much of a gauge is left a bar later: half of it after about a dozen.
+/// The share of a gauge's deviation left a bar later: half of it after about a dozen bars.
 const GAUGE_KEEP: f64 = 0.945;
-/// The same of an output, whose way home is the one relation that never changes.
+/// The share of an output's deviation left a bar later; this return is the one relation that never changes.
 const OUTPUT_KEEP: f64 = 0.985;
-/// What a gauge one deviation from zero does to an output in a bar, as a logarithm.
+/// The pull of a gauge one deviation from zero on an output in a bar, as a logarithm.
 const PULL: f64 = 0.012;
-/// What chance does.
+/// The noise of an output in a bar, as a logarithm.
 const NOISE: f64 = 0.025;
-/// Bars that an output is held against.
+/// Bars over which the usual level of an output is measured.
 const USUAL_BARS: f64 = 100.0;
 
-/// Those who use a relation when nobody knows of it, as a share of all who could.
+/// The users of a relation when it comes up, as a share of all that could use it.
 const FIRST_USERS: f64 = 0.02;
-/// A relation that so many use is worth nothing any more, and another comes up elsewhere.
+/// The share of users at which a relation is worth nothing any more, and another comes up elsewhere.
 const CROWDED: f64 = 0.9;
 
-/// In which way relations change.
+/// The way in which relations change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum How {
-    /// To such as never were.
+    /// Relations are replaced by new ones.
     New,
-    /// To one of three that come again and again.
+    /// Relations alternate between three sets that come again and again.
     Recurring,
-    /// Each wears off as a crowd finds it, and another comes up: what is used is used up.
+    /// Each relation wears off as a crowd finds it, and another comes up: what is used is used up.
     Crowd,
-    /// They stay, but gauges are exchanged, turned around or read in other units.
+    /// Relations stay, but gauges are exchanged, turned around or read in other units.
     Meaning,
-    /// No plant: the job queue, whose busy hours drift through the day and jump now and then.
+    /// Not the plant but the job queue, whose busy hours drift through the day and jump now and then.
     Queue,
 }
 
@@ -66,7 +66,8 @@ pub struct ShiftingConfig {
     pub seed: u64,
     pub bar: Span,
     pub how: How,
-    /// Days from one change to the next, on average; 0 is never. Of a crowd: days until half of it have found a relation.
+    /// Days from one change to the next, on average; 0 is never. Of a crowd: days until half of it have found a
+    /// relation.
     pub change_days: f64,
 }
 
@@ -91,27 +92,27 @@ impl Shifting {
     }
 }
 
-/// When relations changed, of the first so many bars: what no golem is told.
+/// The times at which relations changed, within the first so many bars; no golem is told.
 pub fn changes(config: &ShiftingConfig, bars: u64) -> Vec<Time> {
     let mut state = State::new(config);
     (0..bars).filter_map(|_| state.advance(config).then_some(state.closed)).collect()
 }
 
-/// What an output follows from.
+/// A gauge that an output follows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Tie {
     gauge: usize,
     /// How much and which way.
     pull: f64,
-    /// The share of all who could that use it.
+    /// The share of possible users that use it.
     users: f64,
-    /// How many times as fast as usual it is found.
+    /// How fast it is found, as a multiple of the usual.
     found: f64,
 }
 
 type Relations = [[Tie; TIES]; OUTPUTS];
 
-/// What one gauge shows of what is measured.
+/// The reading of one gauge: the quantity it shows, and its unit.
 #[derive(Clone, Copy, Debug)]
 struct Reading {
     of: usize,
@@ -126,15 +127,15 @@ struct State {
     outputs: [f64; OUTPUTS],
     usual: [Slow; OUTPUTS],
     ties: Relations,
-    /// Those that come again; the first is where it began.
+    /// The sets that come again; the first is the one at the beginning.
     sets: [Relations; SETS],
     set: usize,
     readings: [Reading; GAUGES],
     change: Odds,
-    /// By how much a crowd that is small grows in a bar.
+    /// The growth of a small crowd in a bar.
     growth: f64,
     noise: Chance,
-    /// Apart from the noise, so that however often relations change, the gauges go the same way.
+    /// The chance of changes, apart from the noise, so that the gauges take the same course at any rate of change.
     turns: Chance,
 }
 
@@ -143,7 +144,7 @@ impl State {
         let mut turns = Chance::new(config.seed, 6);
         let mut sets: [Relations; SETS] = std::array::from_fn(|_| draw(&mut turns));
         if config.how == How::Crowd {
-            // Some of them have been known for a while.
+            // Some relations have been known for a while.
             sets[0].iter_mut().flatten().for_each(|tie| tie.users = turns.between(FIRST_USERS, CROWDED));
         }
         let bars = config.change_days * DAY_MS / config.bar.as_millis() as f64;
@@ -167,7 +168,7 @@ impl State {
         }
     }
 
-    /// On to the next bar; whether relations changed with it.
+    /// Goes on to the next bar; returns whether relations changed with it.
     fn advance(&mut self, config: &ShiftingConfig) -> bool {
         self.closed = self.closed + config.bar;
         for (output, ties) in self.outputs.iter_mut().zip(&self.ties) {
@@ -205,7 +206,7 @@ impl State {
         true
     }
 
-    /// Whoever uses a relation is joined by others for as long as it pays.
+    /// Grows the crowd of each relation for as long as it pays, and replaces crowded ones.
     fn crowd_in(&mut self) -> bool {
         let mut changed = false;
         for tie in self.ties.iter_mut().flatten() {
@@ -218,7 +219,7 @@ impl State {
         changed
     }
 
-    /// Two gauges are exchanged, and one of them is turned around or read in another unit.
+    /// Exchanges two gauges, and turns one of them around or reads it in another unit.
     fn misread(&mut self) {
         let mut below = |n: usize| ((self.turns.uniform() * n as f64) as usize).min(n - 1);
         let one = below(GAUGES);
@@ -239,7 +240,7 @@ fn tied(chance: &mut Chance) -> Tie {
     Tie { gauge, pull: chance.either_way(0.7, 1.3), users: FIRST_USERS, found: chance.between(0.6, 1.6) }
 }
 
-/// Relations such as there may be.
+/// Draws a set of relations.
 fn draw(chance: &mut Chance) -> Relations {
     std::array::from_fn(|_| std::array::from_fn(|_| tied(chance)))
 }
@@ -258,7 +259,7 @@ impl Model for Plant {
         };
         Manifest {
             world: "plant".to_owned(),
-            // Whoever opened it knows how.
+            // The caller that opened this world fills it in.
             spec: String::new(),
             bar: self.config.bar,
             domains: [domain("heat"), domain("flow")].into_iter().collect(),

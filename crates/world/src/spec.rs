@@ -1,4 +1,4 @@
-//! A world by description: what stands in a configuration file or a birth record, and how it is opened.
+//! The description of a world, as in a configuration file or a birth record, and how it is opened.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub enum Spec {
         /// Days between changes in how things relate, on average; 0 is never.
         #[serde(default)]
         relations_change_days: f64,
-        /// Makes it fair, with a drift of this much after each burst of volume; 0 is no bursts.
+        /// Makes the market fair, with a drift of this much after each burst of volume; 0 is no bursts.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         edge_bps: Option<u32>,
         /// The day on which volatility and gas begin to go on instead of turning back.
@@ -39,11 +39,11 @@ pub enum Spec {
         /// Seconds since the epoch.
         #[serde(default)]
         start: Option<u64>,
-        /// SHA-256 of the file, where whoever opens it wants to be sure it is the same.
+        /// SHA-256 of the file, to be checked by the caller that opens the world.
         #[serde(default)]
         sha256: Option<String>,
     },
-    /// A recorded series of something that is no market, in the same kind of file.
+    /// A recorded series of something that is not a market, in the same kind of file.
     Gauge {
         path: PathBuf,
         /// Seconds since the epoch.
@@ -56,29 +56,29 @@ pub enum Spec {
     Live {
         path: PathBuf,
         bar_ms: u64,
-        /// Seconds since the epoch: the first bar that opens then or later is the first it sees.
+        /// Seconds since the epoch: the first bar that opens then or later is the first one shown.
         start: u64,
-        /// So many bytes of the file were there at its birth, and this is their SHA-256.
+        /// The bytes that the file had at the birth, and their SHA-256.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         before: Option<(u64, String)>,
     },
     /// Another world that takes its time, to rehearse one that is slow.
     Slow {
         world: Box<Spec>,
-        /// How long whoever asks it anything waits for the answer; seen to by whoever opens it.
+        /// How long an answer takes; the caller that opens the world adds the delay.
         #[serde(default)]
         latency_ms: u64,
-        /// Bars until it says what became of an order.
+        /// Bars until the world tells the fate of an order.
         #[serde(default)]
         settle_bars: u32,
     },
-    /// Another world whose orders a program of the owner's carries out. Which it is, is no part of it.
+    /// Another world whose orders a program of the owner's carries out. The description does not say which program.
     Ordered { world: Box<Spec> },
-    /// Checks of the owner's. The commands are no part of it: what runs on a machine is for its owner to say there.
+    /// Checks of the owner's. The commands are not in the description: its owner sets on each machine what runs there.
     Checks { checks: Vec<Check>, bar_ms: u64 },
-    /// A program of the owner's. Which it is, is no part of it, as with checks.
+    /// A program of the owner's. The description does not say which program, as with checks.
     Outside { seed: u64 },
-    /// A world of the laboratory's, whose relations change in one of several ways.
+    /// A world of the laboratory, whose relations change in one of several ways.
     Shifting {
         seed: u64,
         #[serde(default = "forty_seconds")]
@@ -96,7 +96,7 @@ pub enum Spec {
 }
 
 impl Spec {
-    /// The same kind of world with other chance in it; candles have none.
+    /// This world with another seed; candles have none.
     pub fn with_seed(mut self, new: u64) -> Spec {
         match &mut self {
             Spec::Sim { seed, .. }
@@ -113,7 +113,7 @@ impl Spec {
         self
     }
 
-    /// How long whoever asks it anything waits for the answer; none where it answers at once.
+    /// How long an answer takes; none where the world answers at once.
     pub fn latency(&self) -> Option<Duration> {
         match self {
             Spec::Slow { latency_ms, .. } if *latency_ms > 0 => Some(Duration::from_millis(*latency_ms)),
@@ -121,7 +121,8 @@ impl Spec {
         }
     }
 
-    /// When what holds in it changed, of its first so many bars: what nobody in it is told. None where nobody knows.
+    /// The times at which the world's relations changed within its first so many bars, which no golem is told. None
+    /// where that is not known.
     pub fn changes(&self, bars: u64) -> Option<Vec<Time>> {
         let Spec::Shifting { seed, bar_ms, how, change_days } = self else { return None };
         let (seed, bar, change_days) = (*seed, Span::millis(*bar_ms), *change_days);
@@ -131,17 +132,17 @@ impl Spec {
         })
     }
 
-    /// What it is, how fast or slow and who carries out its orders aside.
+    /// The world itself, without its delays and without the program that carries out its orders.
     pub fn plain(&self) -> &Spec {
         if let Spec::Slow { world, .. } | Spec::Ordered { world } = self { world.plain() } else { self }
     }
 
-    /// Somebody else carries out its orders: what is done there is done.
+    /// Whether a program of the owner's carries out its orders, so that what is done cannot be undone.
     pub fn is_ordered(&self) -> bool {
         matches!(self, Spec::Ordered { .. })
     }
 
-    /// The candles it needs: their file, and its hash where whoever opens it wants to be sure.
+    /// The candles this world needs: their file, and its hash where that is to be checked.
     pub fn candles(&mut self) -> Option<(&mut PathBuf, &Option<String>)> {
         match self {
             Spec::Slow { world, .. } | Spec::Ordered { world } => world.candles(),
@@ -150,7 +151,7 @@ impl Spec {
         }
     }
 
-    /// The same where more of what it shows comes with time, from a series that others watch too.
+    /// Opens the world on a growing series that other golems watch too.
     pub fn open_following(&self, series: Arc<Series>, ledger: Ledger) -> Result<Box<dyn World + Send>, Error> {
         self.build(From::Series(series), ledger, 0)
     }
@@ -159,7 +160,7 @@ impl Spec {
         self.build(From::File, ledger, 0)
     }
 
-    /// The same where the candles of a replay have been read already: many golems may live in one file.
+    /// Opens the world on candles that have been read already: many golems may live in one file.
     pub fn open_on(&self, candles: Candles, ledger: Ledger) -> Result<Box<dyn World + Send>, Error> {
         self.build(From::Candles(candles), ledger, 0)
     }
@@ -194,10 +195,10 @@ impl Spec {
             Spec::Slow { world, settle_bars: bars, .. } => {
                 return world.build(from, ledger, settle_bars.saturating_add(*bars));
             }
-            // What it shows; its orders are for whoever runs the program.
+            // Only what the world shows; its orders are carried out where the program runs.
             Spec::Ordered { world } => return world.build(from, ledger, settle_bars),
-            Spec::Outside { .. } => return Err(Error::Outside("nobody runs a program here".to_owned())),
-            // Nobody runs them here; what they would be like can be seen.
+            Spec::Outside { .. } => return Err(Error::Outside("a program cannot be run here".to_owned())),
+            // No check is run here; the world can only be looked at.
             Spec::Checks { checks, bar_ms } => {
                 Box::new(Checks::new(checks.clone(), Span::millis(*bar_ms), Time::default(), None, None)?)
             }
@@ -218,14 +219,14 @@ impl Spec {
     }
 }
 
-/// Where candles come from: their file, or whoever has read it already.
+/// The source of candles: their file, candles already read, or a series that grows.
 enum From {
     File,
     Candles(Candles),
     Series(Arc<Series>),
 }
 
-/// However a file is called, the world is called something that may stand in a birth record.
+/// A name for the world from its file's name, cut to what may stand in a birth record.
 fn called(path: &Path) -> String {
     let file = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
     let stem = file.split('.').next().filter(|stem| !stem.is_empty()).unwrap_or(&file);

@@ -1,5 +1,5 @@
-//! Worlds that go bar by bar and can begin again. What is told depends only on what is asked for, never
-//! on what was asked before: asking for the past again rewinds, asking for the future walks there.
+//! Worlds that go bar by bar and can begin again. An answer depends only on the question, never on what was asked
+//! before: asking for the past again rewinds, asking for the future walks there.
 
 use golem::limits;
 use golem::time::{Span, Time};
@@ -8,23 +8,23 @@ use golem::world::{Bar, Observation};
 const HOUR_MS: f64 = 3_600_000.0;
 
 pub(crate) trait Walk {
-    /// When the bar it stands on closed; there is always one.
+    /// When the current bar closed; there is always one.
     fn closed(&self) -> Time;
 
     /// When the next one will have closed; none after the last.
     fn next(&self) -> Option<Time>;
 
-    /// To the next bar; only if there is one.
+    /// Goes on to the next bar; only if there is one.
     fn advance(&mut self);
 
-    /// Back to the first bar.
+    /// Goes back to the first bar.
     fn rewind(&mut self);
 
-    /// The bar it stands on.
+    /// The current bar.
     fn bar(&self) -> Bar;
 }
 
-/// Stands on the newest bar closed by then, or on the first.
+/// Goes to the newest bar closed by then, or to the first.
 pub(crate) fn seek(world: &mut impl Walk, until: Time) {
     if world.closed() > until {
         world.rewind();

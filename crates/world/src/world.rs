@@ -6,15 +6,15 @@ use golem::{Errand, What};
 
 use crate::error::Error;
 
-/// Something to live in. One instance serves one golem.
+/// A world to live in. One instance serves one golem.
 pub trait World {
-    /// What this world declares of itself; recorded in the birth record.
+    /// The world's declaration of itself, which goes into the birth record.
     fn manifest(&self) -> Manifest;
 
-    /// World time at which a golem born into it now begins.
+    /// World time at which a golem born now begins.
     fn start(&self) -> Time;
 
-    /// World time after which nothing more will ever be seen; none if it goes on for ever.
+    /// World time after which nothing more will ever be seen; none if the world goes on for ever.
     fn end(&self) -> Option<Time>;
 
     /// Brings the world to where a returning golem last saw it, so that actions meet the bar it knows.
@@ -24,30 +24,30 @@ pub trait World {
     /// [`golem::limits::BARS`] of them; the rest is told next time.
     fn observe(&mut self, since: Time, now: Time, into: &mut Observation) -> Result<(), Error>;
 
-    /// What the action would do; none if the world would not have it.
+    /// The quote for an action; none if the world would refuse it.
     fn preview(&mut self, order: &Order) -> Result<Option<Quote>, Error>;
 
-    /// Why the last preview came to nothing, where that is more than the market: its owner is told.
+    /// Why the last preview gave no quote, where there is more to say than that: the owner is told.
     fn says(&mut self) -> Option<String> {
         None
     }
 
-    /// Does it, once and within its bounds: a key that was committed before gives its own fate again. `Never` if
-    /// the world refused, so that nothing happened and nothing will; `Pending` if it is on its way.
+    /// Carries out an order, once and within its bounds: a key that was committed before gives its own fate again.
+    /// `Never` if the world refused, so that nothing happened and nothing will; `Pending` if the order is on its way.
     fn commit(&mut self, key: u64, order: &Order) -> Result<Fate, Error>;
 
-    /// What became of a key. `Never` is for good, also where nobody had sent it; `Pending` may still be done or not,
-    /// though not after its order's end.
+    /// The fate of a key. `Never` is final, also for a key that was never sent; a pending order may still be done or
+    /// not, though not after its end.
     fn reconcile(&mut self, key: u64) -> Result<Fate, Error>;
 
-    /// Its golem is dead, and nothing is under way any more: whatever is left of it here goes home. An error that says the
-    /// world is away has it asked again.
+    /// Closes the account of a dead golem that has nothing under way any more: everything it has left here goes home.
+    /// After an error that says the world is away, this is asked again.
     fn close(&mut self) -> Result<(), Error> {
         Ok(())
     }
 }
 
-/// Sees to an errand, and gives the input that answers it; none if it is not for a world.
+/// Carries out an errand, and returns the input that answers it; none if the errand is not for a world.
 pub fn ask(world: &mut dyn World, errand: &Errand) -> Result<Option<What>, Error> {
     Ok(match *errand {
         Errand::Preview { key, look, order } => Some(What::Previewed { key, look, quote: world.preview(&order)? }),

@@ -139,7 +139,7 @@ fn a_life_without_its_archive_opens_in_a_version_that_knows_life_by_another_shap
     // Without it, only its archive helps, and it is said so.
     db.execute("DELETE FROM named", []).unwrap();
     let why = tent.fails(1, ["golem", "run", "ada", "--ticks", "1", "--speed", "max"]);
-    assert!(why.contains("went into its archive") && why.contains(here.to_str().unwrap()), "{why}");
+    assert!(why.contains("were archived and are needed now") && why.contains(here.to_str().unwrap()), "{why}");
     drop(db);
     fs::rename(&aside, &here).unwrap();
     tent.verified("ada");

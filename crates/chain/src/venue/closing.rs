@@ -1,6 +1,6 @@
-//! The end of a life on a chain: what its purse still has goes to the owner, the key gives itself up, and what is left of its
-//! gas goes home as well. What is left to do is read off the chain, so that doing something twice does no harm, and whoever
-//! comes back goes on where the chain stands.
+//! The end of a life on a chain: everything left in its purse goes to the owner, the key gives itself up, and the rest
+//! of its gas goes home as well. The next step is read off the chain, so that repeating one does no harm, and a process
+//! that comes back goes on where the chain stands.
 
 use alloy_primitives::{Address, Bytes, U256};
 use alloy_sol_types::SolCall;
@@ -12,16 +12,16 @@ use crate::outbox::Attempt;
 use crate::rpc::Block;
 use crate::tx::{Fee, Transaction};
 
-/// What sending a token home and giving up the key may take.
+/// Gas that sending a token home, or giving up the key, may take.
 const HOME: u64 = 150_000;
-/// The same for what is in the pool.
+/// Gas that taking liquidity out of the pool may take.
 const BRING: u64 = 500_000;
-/// Less than this is left where it is, in millionths of a dollar, of the thing and of a share: anybody could send a purse something
-/// every time its golem is about to be done.
+/// Dust, in millionths of a dollar, of the thing and of a share: amounts up to this stay where they are, because a
+/// stranger could keep a golem from its end by sending its purse something again and again.
 const DUST: (i64, i64, i64) = (10_000, 10, 100);
-/// No order has this number: the outbox keeps under it what was sent at the end.
+/// The number of the transactions of the end in the outbox; no order has it.
 const END: u64 = u64::MAX;
-/// How often what is left of the gas is sent, and not taken, before it is left where it is.
+/// How often sending the rest of the gas is tried before it is left where it is.
 const TRIES: usize = 6;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,17 +32,17 @@ enum Step {
     Gas,
 }
 
-/// What is left, as of a block.
+/// The work left, as of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Left {
     Nothing,
     To(Step),
-    /// Somebody else may spend what is in the purse.
+    /// Another key may spend from the purse.
     Stranger(Address),
 }
 
 impl Venue {
-    /// Goes on with the end, and says what it waits for; nothing, when nothing is left to do.
+    /// Goes on with the end, and returns what it waits for; `None` when nothing is left to do.
     pub fn close(&mut self) -> Result<Option<String>, Error> {
         let order = self.outbox.under_way().find(|key| *key != END);
         if let Some(key) = order {
@@ -56,7 +56,9 @@ impl Venue {
                 "the purse {} still has something in it and another key, {key}; its owner sweeps it, or buries this golem unfinished",
                 self.place.purse
             ))),
-            (before, now) if before != now => Ok(Some("what was sent home is not deep enough yet".to_owned())),
+            (before, now) if before != now => {
+                Ok(Some("the money sent home is not deep enough in the chain yet".to_owned()))
+            }
             (_, Left::To(step)) => self.take(step, &head).map(Some),
             (_, Left::Nothing) => Ok(None),
         }
@@ -67,7 +69,7 @@ impl Venue {
         let key = self.ask(owner, &Purse::keyCall {}, at)?;
         if key != Address::ZERO && (self.ours || key == own) {
             let in_pool = U256::from(self.ask(owner, &Purse::liquidityCall {}, at)?);
-            // Without a range nobody says what a share would be.
+            // Without a range the size of a share is not known.
             let brings = self.place.range.map_or(!in_pool.is_zero(), |_| self.unit.down(in_pool) > DUST.2);
             let mut steps = Vec::new();
             steps.extend(brings.then_some((Step::BringIn, Purse::bringInCall {}.abi_encode())));
@@ -78,7 +80,7 @@ impl Venue {
                 steps.extend((scale.down(there) > dust).then_some((Step::Send(token), call)));
             }
             for (step, call) in steps {
-                // What does not let itself be sent stays, and the rest goes home.
+                // A token that cannot be sent stays, and the rest goes home.
                 match self.chain.tried(own, owner, &call, gas_of(step), at) {
                     _ if key != own => return Ok(Left::Stranger(key)),
                     Ok(_) => return Ok(Left::To(step)),
@@ -90,7 +92,7 @@ impl Venue {
         if key == own {
             return Ok(Left::To(Step::Retire));
         }
-        // What would not pay for its own way stays, and so does what nobody takes.
+        // Gas that would not pay for its own transfer stays, and so does gas whose transfer keeps failing.
         if self.outbox.attempts_at(self.chain.sent_by(own, at)?) >= TRIES {
             return Ok(Left::Nothing);
         }
@@ -108,7 +110,7 @@ impl Venue {
         let (most, tip) = match &before {
             Some(Attempt { block, raw, .. }) if head.number < block + PATIENCE => {
                 let _ = self.chain.send(raw);
-                return Ok("what was sent home has not landed yet".to_owned());
+                return Ok("the money sent home has not landed yet".to_owned());
             }
             // Nodes want a tenth more before they let one take the place of another.
             Some(attempt) => {
@@ -123,7 +125,7 @@ impl Venue {
                 let _ = self.chain.send(raw);
             }
             return Ok(format!(
-                "gas is too dear for what is left of it; it waits. Sending gas to {own} helps, and so does sweeping the purse"
+                "the gas left cannot pay today's price; it waits. Send gas to {own}, or sweep the purse"
             ));
         }
         let (to, input, value) = match step {
@@ -135,7 +137,7 @@ impl Venue {
         let fee = Fee::Dynamic { most, tip: tip.min(most) };
         let tx = Transaction { chain: self.place.chain, nonce, fee, gas, to, value, input: Bytes::from(input) };
         match self.put(END, &tx, head, 0, false) {
-            // More than its list lets it offer: what is out may still land.
+            // More than the signer's list allows: the transaction that is out may still land.
             Err(Error::Refused(why)) => {
                 if let Some(Attempt { raw, .. }) = &before {
                     let _ = self.chain.send(raw);
@@ -145,10 +147,10 @@ impl Venue {
             other => other?,
         };
         Ok(match step {
-            Step::BringIn => "what is in the pool is on its way to the purse",
-            Step::Send(_) => "what is in the purse is on its way to its owner",
+            Step::BringIn => "the liquidity in the pool is on its way to the purse",
+            Step::Send(_) => "the contents of the purse are on their way to its owner",
             Step::Retire => "the key gives itself up",
-            Step::Gas => "what is left of the gas is on its way to its owner",
+            Step::Gas => "the rest of the gas is on its way to its owner",
         }
         .to_owned())
     }

@@ -1,5 +1,5 @@
-//! Shares of a pool's liquidity between two prices: what giving it and taking it back is called on the chain, what it would come
-//! to, and what a share is worth.
+//! Shares of a pool's liquidity between two prices: the calls that give liquidity and take it back, their quotes, and
+//! the worth of a share.
 
 use alloy_primitives::{B256, U256};
 use alloy_sol_types::SolCall;
@@ -9,13 +9,14 @@ use crate::Error;
 use crate::contracts::{Pool, Purse, Token};
 use crate::rpc::Block;
 
-/// How far the thing may fall until it is done, as a part of its price, without being too little of it.
+/// The fall of the thing's price, as a part of it, that an order for liquidity leaves room for.
 const FALLS: f64 = 0.01;
-/// No order has this number: what is only tried goes by it.
+/// The number under which calls are only tried; no order has it.
 const TRIED: u64 = u64::MAX;
 
 impl Venue {
-    /// What the purse is told of an order: millionths of a share, the most paid or the least received, and when it is over.
+    /// The call to the purse for an order: millionths of a share, the most paid or the least received, and the
+    /// deadline.
     pub(super) fn share_call(
         &self,
         range: Range,
@@ -34,7 +35,7 @@ impl Venue {
         Ok(Purse::provideCall { id, amount, units, most: bound, deadline }.abi_encode())
     }
 
-    /// What it would come to in millionths of a dollar: it is tried, with everything that may leave.
+    /// The quote of an order in millionths of a dollar: the call is tried, with everything that may leave.
     pub(super) fn share_quoted(&self, range: Range, buys: bool, units: i64, at: &Block) -> Result<i64, Error> {
         let (owner, token) = (self.place.purse, self.place.money);
         let bound = if buys {
@@ -49,7 +50,7 @@ impl Venue {
         Ok(if buys { self.money.up(told) } else { self.money.down(told) })
     }
 
-    /// The purse gives liquidity where its owner has written down that it does, or it is not asked to.
+    /// Checks that the purse gives liquidity in the range that chain.json has.
     pub fn check_range(&self) -> Result<(), Error> {
         let Some(range) = self.place.range else { return Ok(()) };
         let (purse, head) = (self.place.purse, self.chain.head()?);
@@ -60,27 +61,28 @@ impl Venue {
         }
         Err(Error::Wrong(format!(
             "the purse {purse} gives liquidity from {lower} to {upper}, and chain.json says from {} to {}; its owner calls \
-             setRange, or writes down what is so",
+            setRange, or corrects chain.json",
             range.lower, range.upper
         )))
     }
 }
 
 impl Range {
-    /// The roots of the prices between which it is, of the second of the pool's tokens for the first.
+    /// The roots of the range's prices, of the first of the pool's tokens in the second.
     fn roots(&self) -> (f64, f64) {
         let root = |tick: i32| 1.0001_f64.powf(f64::from(tick) / 2.0);
         (root(self.lower), root(self.upper))
     }
 
-    /// How much of either token so much liquidity is, at this root of the price.
+    /// The amounts of both tokens in so much liquidity, at this root of the price.
     fn tokens(&self, liquidity: f64, root: f64) -> (f64, f64) {
         let (low, high) = self.roots();
         let root = root.clamp(low, high);
         (liquidity * (1.0 / root - 1.0 / high), liquidity * (root - low))
     }
 
-    /// How much of the thing to have for so much liquidity, if it falls a little until then; what is too much is sold again.
+    /// The amount of the thing to provide for so much liquidity, even if its price falls a little meanwhile; the rest
+    /// is sold again.
     fn thing(&self, liquidity: f64, root_x96: f64, thing_first: bool) -> U256 {
         let root = root_x96 / 2_f64.powi(96);
         let thing = if thing_first {
@@ -88,11 +90,11 @@ impl Range {
         } else {
             self.tokens(liquidity, root / (1.0 - FALLS).sqrt()).1
         };
-        // And a trace more, for what gets lost in the last digits.
+        // A trace more, for rounding in the last digits.
         U256::saturating_from((thing * (1.0 + 1e-6)).ceil() + 1.0)
     }
 
-    /// Dollars that a share is worth where one of the thing is worth so many, without what it has earned.
+    /// The worth of a share in dollars at this price of the thing, without the fees it has earned.
     pub fn worth(&self, price: f64, place: &super::Place) -> f64 {
         let power = |decimals: u8| 10_f64.powi(i32::from(decimals));
         let (thing, money) = (power(place.thing_decimals), power(place.money_decimals));

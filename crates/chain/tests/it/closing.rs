@@ -104,7 +104,7 @@ fn who_cannot_pay_its_way_home_waits_and_says_so() {
     wire.ask("anvil_setNextBlockBaseFeePerGas", json!(["0x174876e800"])).unwrap();
     wire.ask("evm_mine", json!([])).unwrap();
     let waits = venue.close().unwrap().unwrap();
-    assert!(waits.contains("too dear") && waits.contains(&own.to_string()), "{waits}");
+    assert!(waits.contains("cannot pay") && waits.contains(&own.to_string()), "{waits}");
     for _ in 0..60 {
         ground.mine(1);
         if venue.close().unwrap().is_none() {

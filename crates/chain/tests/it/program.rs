@@ -124,7 +124,7 @@ fn a_chain_comes_up_and_nothing_is_left_of_it_however_it_ends() {
     child.wait().unwrap();
     check_gone(&url);
     let again = tent.command(&["devnet", "--parts"]).arg(&parts).output().unwrap();
-    check_fails(&again, 1, &["devnet has a chain.json", "cut off"]);
+    check_fails(&again, 1, &["devnet has a chain.json", "was killed"]);
 }
 
 /// Orders are carried out for whoever wants orders, and where the money is real only if its owner has said so.

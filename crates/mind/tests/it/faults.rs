@@ -69,7 +69,7 @@ fn check_nonsense(body: &str, word: &str) {
 fn answers_that_are_no_embeddings_are_never_used() {
     check_nonsense(r#"{"data":[{"index":0,"embedding":[1,0]}]}"#, "1 vectors came for 2 texts");
     check_nonsense(r#"{"data":[{"index":0,"embedding":[NaN]},{"index":1,"embedding":[1]}]}"#, "form");
-    check_nonsense(r#"{"data":[{"index":0,"embedding":[null]},{"index":1,"embedding":[1]}]}"#, "no number");
+    check_nonsense(r#"{"data":[{"index":0,"embedding":[null]},{"index":1,"embedding":[1]}]}"#, "not a number");
     check_nonsense(r#"{"data":[{"index":0,"embedding":[1]},{"index":0,"embedding":[1]}]}"#, "two vectors");
     check_nonsense(r#"{"data":[{"index":0,"embedding":[1]},{"index":1,"embedding":[1,0]}]}"#, "1 and of 2");
     check_nonsense("<html>It works!</html>", "form");

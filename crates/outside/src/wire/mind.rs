@@ -1,4 +1,4 @@
-//! What a mind is told before each tick of its golem, and what it may say.
+//! The messages to a mind before each tick of its golem, and its answers.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::world::Bar;
 
-/// What is said to a mind after the first words. Each has a number, which the answer repeats.
+/// A message to a mind, after the first ones. Each has a number, which the answer repeats.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Shown {
     pub id: u64,
@@ -24,13 +24,13 @@ pub struct Shown {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "ask")]
 pub enum ShownAsk {
-    /// What its golem is about to see. Answered with a word, in which every part may be left out.
+    /// The view its golem is about to get. Answered with a word, in which every part may be left out.
     Look(Box<Look>),
     /// The end: finish, and exit. Not answered.
     Bye,
 }
 
-/// What a golem is about to see, and how it stands.
+/// The view a golem is about to get, and its state.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Look {
     pub now: u64,
@@ -38,9 +38,9 @@ pub struct Look {
     pub bars: Vec<Bar>,
     /// Claims of its golem's that these bars answer.
     pub resolved: Vec<Resolved>,
-    /// Its golem, as it stands before it sees them.
+    /// The state of the golem before it sees these bars.
     pub golem: Stands,
-    /// What it remembers that fits the moment, surest first; left out while it has not changed.
+    /// The golem's memories that fit the moment, surest first; left out while they have not changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recalled: Option<Vec<String>>,
 }
@@ -49,15 +49,15 @@ pub struct Look {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Resolved {
     pub domain: String,
-    /// What its golem said, with everyone who had a say in it.
+    /// The value the golem claimed, all voices together.
     pub said: f64,
-    /// What someone would have said who knows nothing but the last value and what is usual.
+    /// The baseline: the forecast from nothing but the last value and what is usual.
     pub naive: f64,
-    /// What came: for a direction, and for a range, the value that decides it.
+    /// The value that came; for a direction and for a range, the value that decides the claim.
     pub actual: f64,
 }
 
-/// How a golem stands.
+/// The state of a golem.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Stands {
     pub tick: u64,
@@ -67,27 +67,27 @@ pub struct Stands {
     /// From 0 to 1, and how much of it is touch with the world.
     pub vitality: f64,
     pub epistemic: f64,
-    /// What it has to live on.
+    /// Credit, the money it lives on.
     pub credit: i64,
-    /// How long that lasts; left out where nothing runs down.
+    /// How long the credit lasts; left out where nothing runs down.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lasts_ms: Option<u64>,
-    /// What it has to act with, and what all of it is worth.
+    /// Capital in cash, the money it acts with; `worth` includes the holding.
     pub cash: i64,
     pub worth: i64,
-    /// Millionths of a unit that it holds.
+    /// The holding, in millionths of a unit.
     pub held: i64,
     /// No exposure may be added while it is frozen.
     pub frozen: bool,
-    /// From 0 to 1, and what it comes from, heaviest first.
+    /// The load of stress from 0 to 1; `pressed_by` lists its sources, heaviest first.
     pub pressure: f64,
     pub pressed_by: Vec<Pressure>,
-    /// Why its last idea was refused, and in which tick.
+    /// Why the golem's last proposal was refused, and in which tick.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<Refused>,
-    /// What this mind's claims have come to, by domain, from the first on.
+    /// The record of this mind's claims, by domain, from the first on.
     pub record: Vec<Standing>,
-    /// What its owner would have it keep in mind.
+    /// The owner's guidance.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub strategy: String,
 }
@@ -104,24 +104,24 @@ pub struct Refused {
     pub why: String,
 }
 
-/// What a mind's claims about a domain have come to.
+/// The record of a mind's claims about a domain.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Standing {
     pub domain: String,
-    /// Claims it was held to.
+    /// Claims of the mind that were resolved.
     pub claims: u64,
-    /// The share of a naive forecaster's error that going by it alone would have saved.
+    /// The share of the baseline's error that following this mind alone would have saved.
     pub skill: f64,
-    /// The part it had of what was said together when the newest claim was made.
+    /// The weight of this mind among all voices when the newest claim was made.
     pub say: f64,
 }
 
-/// What a mind says: for the tick it was asked before or, if it takes longer, for the next.
+/// A mind's answer: for the tick it was asked before or, if it takes longer, for the next.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Word {
     pub id: u64,
-    /// By name of domain, what it will be at its horizon: the value itself, the chance of a rise from 0 to 1, or half the width
-    /// of the band around the last value.
+    /// Forecasts by name of domain, for its horizon: the value itself, the chance of a rise from 0 to 1, or half the
+    /// width of the band around the last value.
     #[serde(default)]
     pub claims: BTreeMap<String, f64>,
     /// Up to three heuristics, in the language of rules; each is tried in the shadow first.
@@ -131,30 +131,30 @@ pub struct Word {
     pub proposal: Option<Proposed>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assessment: Option<Assessment>,
-    /// What its golem's owner is told, once, in up to 280 letters.
+    /// A note to the golem's owner, sent once, of up to 280 letters.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
-    /// What is wrong with it.
+    /// The fault of the mind, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
-/// What a mind would have its golem do. It passes its owner's policy like any other idea.
+/// An action a mind proposes to its golem. It must pass the owner's policy like any other proposal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Proposed {
     /// The name of the action.
     pub action: String,
-    /// Above 0 and up to 1: of what it is worth where the action adds, of what it holds where it reduces.
+    /// Above 0 and up to 1: a share of the golem's worth where the action adds, of its holding where it reduces.
     pub size: f64,
 }
 
-/// What a mind says of its golem's own state.
+/// A mind's assessment of its golem's own state.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Assessment {
-    /// Up to two things that press on it and are not listed.
+    /// Up to two stressors that are not listed.
     #[serde(default)]
     pub new: Vec<Named>,
-    /// Of what is listed, what has passed; it is looked at again.
+    /// Listed stressors that have passed; the golem checks them again.
     #[serde(default)]
     pub passed: Vec<Passed>,
 }
@@ -164,7 +164,8 @@ pub struct Named {
     pub name: String,
     #[serde(default)]
     pub description: String,
-    /// When it presses, as in rules: `hour < 6 and ret_24 < -2%`. Without one that holds it has no weight.
+    /// The condition under which the stressor weighs, as in rules: `hour < 6 and ret_24 < -2%`. Without one that holds
+    /// it has no weight.
     #[serde(default)]
     pub condition: String,
 }
@@ -177,7 +178,7 @@ pub struct Passed {
 }
 
 impl Look {
-    /// What this golem is about to see, with bars that it was not told of before.
+    /// The view this golem is about to get, after bars that the mind was not told of before.
     pub fn of(life: &Life, untold: &[golem::world::Bar], seen: &Observation, recalled: Option<Vec<String>>) -> Look {
         Look {
             now: seen.bars.last().map_or(life.now(), |bar| bar.closed).as_millis(),
@@ -249,7 +250,7 @@ impl Stands {
 }
 
 impl Word {
-    /// The same as the core has it; an error says why it cannot be taken.
+    /// The word in the core's types; an error says why it cannot be accepted.
     pub fn read(self, world: &Manifest) -> Result<core::Word, String> {
         let domain = |name: &String| {
             let at = world.domains.iter().position(|domain| domain.name == *name);

@@ -1,8 +1,8 @@
-//! What is said, one JSON message a line. Times are milliseconds since 1970 UTC, money is whole millionths of a dollar, and
-//! units of holding are whole millionths of one.
+//! The messages, one JSON object a line. Times are milliseconds since 1970 UTC, money is whole millionths of a dollar,
+//! and units of holding are whole millionths of one.
 //!
-//! Whoever reads a message ignores what it does not know, on both ends, so that things can be added. What is said to a
-//! program that is not in the first version is said only if the program has declared that it can.
+//! Both ends ignore fields they do not know, so that fields can be added. A question that is not in the first version
+//! is asked only if the program has declared that it can answer it.
 
 mod mind;
 mod world;
@@ -20,9 +20,9 @@ pub use world::{
 /// The version that is spoken here.
 pub const VERSION: u32 = 1;
 
-/// All of it, as one schema: what is said to a program, and what it answers.
+/// All messages as one schema: those to a program, and its answers.
 pub fn schema() -> serde_json::Value {
-    /// Everything that is said.
+    /// All messages of the protocol.
     #[derive(JsonSchema)]
     #[allow(dead_code)]
     struct Protocol {

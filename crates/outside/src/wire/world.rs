@@ -1,4 +1,4 @@
-//! What a world is asked, and what it answers.
+//! Questions to a world, and its answers.
 
 use arrayvec::ArrayVec;
 use golem::time::{Span, Time};
@@ -7,67 +7,68 @@ use golem::{Usdc, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Said first, to every program.
+/// The first message, to every program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Hello {
-    /// What is wanted: `world`, `orders` or `mind`.
+    /// The kind of program that is expected: `world`, `orders` or `mind`.
     pub bardo: String,
-    /// The newest version that is spoken.
+    /// The newest version of the protocol that Bardo speaks.
     pub version: u32,
-    /// Whom it is for.
+    /// The name of the golem the program is for.
     pub golem: String,
-    /// The same for good: no other golem has it, whatever it is called and wherever it is run. Not there before a birth.
+    /// The golem's identity, which never changes: no other golem has it, under any name and on any machine. Absent
+    /// before a birth.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// A folder of its own, where it may keep what it has to remember.
+    /// A folder of the program's own, for anything it has to remember.
     pub folder: String,
-    /// Chance that is the same whenever this golem's life is repeated.
+    /// A seed that is the same each time this golem's life is repeated.
     pub seed: u64,
-    /// What the golem was born into, for a mind and for whoever carries out its orders.
+    /// The world the golem was born into, for a mind and for a program that carries out its orders.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub world: Option<Manifest>,
 }
 
-/// A program's answer to that.
+/// A program's answer to `Hello`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Welcome {
-    /// What it is: `world`, `orders` or `mind`.
+    /// The kind of program: `world`, `orders` or `mind`.
     pub bardo: String,
-    /// The version it speaks, at most the one it was told.
+    /// The version the program speaks, at most the one it was told.
     pub version: u32,
-    /// What it can beyond the first version, by name.
+    /// Abilities beyond the first version, by name.
     #[serde(default)]
     pub can: Vec<String>,
-    /// What a world declares of itself.
+    /// A world's declaration of itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub world: Option<Manifest>,
-    /// When a golem born into it now begins.
+    /// When a golem born now begins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<u64>,
-    /// After when nothing more will ever be seen; nothing, if it goes on for ever.
+    /// The time after which nothing more will ever be seen; absent if the world goes on for ever.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<u64>,
-    /// What a mind is called.
+    /// The name of a mind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
 
-/// What a world declares of itself. It must be the same each time.
+/// A world's declaration of itself. It must be the same each time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Manifest {
-    /// What it is called.
+    /// The name of the world.
     pub world: String,
     /// How long a bar lasts.
     pub bar_ms: u64,
-    /// What claims are made about: up to eight.
+    /// Things claims are made about: up to eight.
     pub domains: Vec<Domain>,
-    /// What conditions can be about, by name: up to 24, in lower case, with digits and underscores.
+    /// Names of the figures that conditions can use: up to 24, in lower case, with digits and underscores.
     #[serde(default)]
     pub features: Vec<String>,
     /// Heuristics a golem is born with, one a line of the language of rules.
     #[serde(default)]
     pub instincts: Vec<String>,
-    /// What can be done: up to eight.
+    /// Actions of the world: up to eight.
     #[serde(default)]
     pub actions: Vec<Action>,
     /// The number of the domain whose level tells calm times from unsettled ones.
@@ -79,16 +80,16 @@ pub struct Manifest {
     /// Millionths of a unit that can only be had or given up together.
     #[serde(default = "one")]
     pub lot: i64,
-    /// What a unit of holding is called.
+    /// The name of a unit of holding.
     #[serde(default = "unit")]
     pub unit: String,
-    /// What watching it costs a day.
+    /// The price of watching the world for a day.
     #[serde(default)]
     pub data_per_day: i64,
-    /// `told` if it has its own time, `wall` if it goes by everybody's clocks.
+    /// `told` if the world has its own time, `wall` if it follows the clocks of this machine.
     #[serde(default)]
     pub timing: Timing,
-    /// Whether nothing that happens in it is real.
+    /// Whether the world is paper: nothing in it is real.
     #[serde(default = "yes")]
     pub paper: bool,
 }
@@ -105,7 +106,7 @@ pub enum Timing {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Domain {
     pub name: String,
-    /// How much being right here weighs.
+    /// The weight of being right here.
     pub weight: f64,
     #[serde(default)]
     pub kind: DomainKind,
@@ -115,7 +116,7 @@ pub struct Domain {
     /// For a range: the number of the feature that gives the half-width of the naive band, as a share of the value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale: Option<u8>,
-    /// For a direction: what it is held against, where that is not the last value.
+    /// For a direction: the level it is compared with, where that is not the last value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub level: Option<f64>,
 }
@@ -142,27 +143,27 @@ pub struct Action {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
-    /// It takes up exposure, and is paid for.
+    /// Takes up exposure, which costs money.
     Adds,
-    /// It gives exposure up, and is paid.
+    /// Gives up exposure, which brings money.
     Reduces,
 }
 
 /// One closed interval of a world.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Bar {
-    /// When it closed.
+    /// When the bar closed.
     pub closed: u64,
     /// One number for each domain, in their order.
     pub values: Vec<f64>,
     /// One number for each feature, in their order.
     #[serde(default)]
     pub features: Vec<f64>,
-    /// What a unit of holding is worth.
+    /// The worth of a unit of holding.
     pub unit: i64,
 }
 
-/// An action with everything that bounds it.
+/// An action with all its bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Order {
     /// The number of the action in the manifest.
@@ -171,27 +172,27 @@ pub struct Order {
     pub units: i64,
     /// The most that may be paid, fee included, where the action adds.
     pub most: i64,
-    /// The least that must come in, fee deducted, where it reduces; a part of it must bring that part.
+    /// The least that must come in, fee deducted, where the action reduces; a part of the units must bring that part.
     pub least: i64,
-    /// The most that sending it may cost.
+    /// The most that sending the order may cost.
     pub gas: i64,
-    /// After this it must not be done any more.
+    /// The time after which the order must not be carried out.
     pub until: u64,
 }
 
-/// What an order would do.
+/// The expected result of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Quote {
-    /// What would come in; below 0, what would go out. The fee is not in it.
+    /// Money that would come in; below 0, that would go out. The fee is not in it.
     pub cash: i64,
     #[serde(default)]
     pub fee: i64,
-    /// What sending it would cost, beside the rest.
+    /// The extra cost of sending the order.
     #[serde(default)]
     pub gas: i64,
 }
 
-/// What an order did.
+/// The result of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Outcome {
     /// Units gained; below 0, given up.
@@ -203,18 +204,18 @@ pub struct Outcome {
     pub gas: i64,
 }
 
-/// What became of an order: `"never"`, `"pending"`, or `{"done": …}`.
+/// The fate of an order: `"never"`, `"pending"`, or `{"done": …}`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Fate {
     Done(Outcome),
-    /// It was not done, and never will be.
+    /// The order was not done, and never will be.
     Never,
-    /// It is on its way; it is asked about again.
+    /// The order is on its way; it will be asked about again.
     Pending,
 }
 
-/// What is said to a world after the first words. Each has a number, which the answer repeats.
+/// A question to a world, after the first messages. Each has a number, which the answer repeats.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Question {
     pub id: u64,
@@ -225,8 +226,8 @@ pub struct Question {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "ask")]
 pub enum Ask {
-    /// Stand where a returning golem last looked, so that orders meet the bar it knows. It knows of no key above `key`, and
-    /// holds `held`: on paper, whatever was done under later keys is to be forgotten. Answered with the number alone.
+    /// Go to where a returning golem last looked, so that orders meet the bar it knows. The golem knows of no key above
+    /// `key`, and holds `held`: on paper, orders under later keys are to be forgotten. Answered with the number alone.
     Seek {
         until: u64,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -234,25 +235,25 @@ pub enum Ask {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         held: Option<i64>,
     },
-    /// Every bar that closed after `since` and not after `now`, oldest first, at most `most`; the rest is asked for next.
-    /// Answered with `bars`, and `end` if there is one.
+    /// Every bar that closed after `since` and not after `now`, oldest first, at most `most`; the rest is asked for
+    /// next. Answered with `bars`, and `end` if there is one.
     Observe { since: u64, now: u64, most: usize },
-    /// What an order would do now; nothing changes by it. Answered with `quote`, null if the world would not have it.
+    /// Quote an order now, without changing anything. Answered with `quote`, null if the world would refuse the order.
     Preview { order: Order },
-    /// Do it, once and within its bounds. The same key gives its own fate again, whatever is ordered under it. Answered with
-    /// `fate`.
+    /// Carry out an order, once and within its bounds. The same key gives its own fate again, whatever is ordered under
+    /// it. Answered with `fate`.
     Commit { key: u64, order: Order },
-    /// What became of a key. One that was never sent is ruled out from then on. Answered with `fate`.
+    /// Tell the fate of a key. A key that was never sent is ruled out from then on. Answered with `fate`.
     Reconcile { key: u64 },
-    /// The golem is dead and owes nothing any more: whatever is left of it goes home. Answered with the number alone when that
-    /// is done, with `away` until then. Asked of `orders` only.
+    /// The golem is dead and owes nothing any more: everything it has left goes home. Answered with the number alone
+    /// when that is done, with `away` until then. Asked of `orders` only.
     Close,
     /// The end: finish, and exit. Not answered.
     Bye,
 }
 
-/// A world's answer: the number of the question, and what was asked for. Or `away`, if what the world stands for cannot be
-/// reached now; or `error`, if something is wrong with it.
+/// A world's answer: the number of the question, and the data asked for. Or `away`, if the thing the world stands for
+/// cannot be reached now; or `error`, if the world has a fault.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Answer {
     pub id: u64,
@@ -263,23 +264,23 @@ pub struct Answer {
     #[serde(default, deserialize_with = "said", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Quote>")]
     pub quote: Option<Option<Quote>>,
-    /// Why the world would not have it, with a `quote` of null; the golem's owner is told.
+    /// Why the world would refuse the order, with a `quote` of null; the golem's owner is told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fate: Option<Fate>,
-    /// Why what the world stands for cannot be reached now; nothing was done.
+    /// Why the thing the world stands for cannot be reached now; nothing was done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub away: Option<String>,
-    /// When it may be asked again, with `away`.
+    /// How long to wait before asking again, with `away`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub again_ms: Option<u64>,
-    /// What is wrong with it.
+    /// The fault of the world, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
-/// Null is an answer, and nothing is none.
+/// Tells a null, which is an answer, from an absent field, which is not.
 fn said<'de, D: serde::Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Option<T>, D::Error> {
     T::deserialize(from).map(Some)
 }
@@ -297,7 +298,7 @@ fn yes() -> bool {
 }
 
 impl Manifest {
-    /// The same as the core has it; an error says what it can never be.
+    /// The manifest in the core's types; an error says which part is impossible.
     pub fn read(&self) -> Result<core::Manifest, String> {
         let domain = |domain: &Domain| core::DomainSpec {
             name: domain.name.clone(),
@@ -341,7 +342,7 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// What the core has, as it is said.
+    /// The core's manifest as a message.
     pub fn of(manifest: &core::Manifest) -> Manifest {
         let domain = |domain: &core::DomainSpec| Domain {
             name: domain.name.clone(),
@@ -381,7 +382,7 @@ impl Manifest {
 }
 
 impl Bar {
-    /// The same as the core has it; an error says why it cannot be told.
+    /// The bar in the core's types; an error says why it does not fit the manifest.
     pub fn read(&self, manifest: &core::Manifest) -> Result<core::Bar, String> {
         let (domains, features) = (manifest.domains.len(), manifest.features.len());
         if self.values.len() != domains || self.features.len() != features {

@@ -62,7 +62,7 @@ impl Card {
         }
     }
 
-    /// By the one rule there is for it, on an entry that is lent for the purpose: without evidence of its own it
+    /// Confidence by the core's one rule for it, worked out on a scratch entry: that has no evidence of its own, so it
     /// begins with what the evidence has said.
     pub(super) fn confidence(&self, lent: &mut Entry, now: Time) -> f64 {
         lent.initial = self.by_evidence;
@@ -79,7 +79,7 @@ fn mark(text: &str) -> u64 {
     u64::from_le_bytes([a, b, c, d, e, f, g, h])
 }
 
-/// An entry to lend.
+/// A blank entry, the scratch for [`Card::confidence`].
 pub(super) fn nothing_known() -> Entry {
     Entry {
         id: 0,

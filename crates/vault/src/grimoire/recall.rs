@@ -1,9 +1,9 @@
-//! Recall: what comes to mind when something is asked. Words and meaning say what is relevant; confidence,
-//! recency, regime and bloodstain say what of it counts now.
+//! Recall: the entries that come to mind for a question. Words and meaning say what is relevant; confidence, recency,
+//! regime and bloodstain say what of it counts now.
 //!
 //! All that ranking needs is held in memory: 48 bytes an entry and its vector. Only what is returned is read
-//! from the file. It is opened when something is first asked, told of every decision from then on, and can be
-//! dropped at any time; a golem that nobody asks pays nothing for it.
+//! from the file. Recall is opened at the first question, kept up to date with every decision from then on, and can be
+//! dropped at any time; a golem that is never asked pays nothing for it.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -21,14 +21,14 @@ use super::vectors::{self, Matrix, Waiting};
 use super::words;
 use crate::error::Error;
 
-/// What is asked, of which entries, and when.
+/// A question: its text, the entries it is about, and the time.
 #[derive(Clone, Debug)]
 pub struct Query {
-    /// Anything at all; nothing asks for all there is, best first.
+    /// Free text; an empty text asks for all entries, best first.
     pub text: String,
-    /// Of the text, by the model that recall was opened with; without it words alone decide.
+    /// The vector of the text, by the model that recall was opened with; without it words alone decide.
     pub embedding: Option<Vec<f32>>,
-    /// None at all means any.
+    /// An empty list means any kind.
     pub kinds: Vec<Kind>,
     pub statuses: Vec<Status>,
     /// Only entries about this domain.
@@ -37,7 +37,7 @@ pub struct Query {
     pub regime: Option<Regime>,
     pub now: Time,
     pub regime_now: Regime,
-    /// How far another regime is thought to be setting in, 0 to 1; entries of others half wake meanwhile.
+    /// How far another regime is thought to be setting in, 0 to 1; entries of other regimes half wake meanwhile.
     pub transition: f64,
     pub limit: usize,
 }
@@ -61,9 +61,9 @@ pub struct Recall {
     words: usize,
 }
 
-/// What a question has to do with each card.
+/// The relevance of each card to a question.
 struct Relevance {
-    /// Places of the cards that may answer it.
+    /// Indices of the cards that may answer the question.
     admitted: Vec<u32>,
     words_asked: bool,
     keywords: Vec<f32>,
@@ -81,7 +81,7 @@ struct Ranked {
 }
 
 impl Query {
-    /// Asked by a golem in passing: of what it holds true, in this regime or another.
+    /// A golem's own question: about what it holds true, in this regime or another.
     pub fn about(text: impl Into<String>, now: Time, regime_now: Regime) -> Query {
         Query {
             text: text.into(),
@@ -97,7 +97,7 @@ impl Query {
         }
     }
 
-    /// The places of the cards it is about.
+    /// Indices of the cards the question is about.
     fn admitted(&self, cards: &[Card]) -> Vec<u32> {
         let bits = |set: &mut dyn Iterator<Item = u8>| set.fold(0_u8, |bits, one| bits | 1 << one);
         let kinds = bits(&mut self.kinds.iter().map(|kind| *kind as u8));
@@ -113,8 +113,8 @@ impl Query {
 }
 
 impl Recall {
-    /// Reads what is there: all entries, and their vectors by this model. The model's name must change with
-    /// anything that changes its vectors.
+    /// Reads all entries, and their vectors by this model. The model's name must change with anything that changes its
+    /// vectors.
     pub fn open(db: &Connection, model: Option<&str>) -> Result<Recall, Error> {
         let what = "cannot read the entries";
         let mut recall =
@@ -136,7 +136,7 @@ impl Recall {
         Ok(recall)
     }
 
-    /// Keeps in step with a decision, as soon as its record is durable.
+    /// Takes in a decision, as soon as its record is durable.
     pub fn keep(&mut self, decision: &Decision) {
         let entry = match decision {
             Decision::Put(entry) => entry,
@@ -166,7 +166,7 @@ impl Recall {
         }
     }
 
-    /// Stores what the model made of an entry's text, and searches by it from now on.
+    /// Stores the model's vector of an entry's text, and searches by it from now on.
     pub fn embed(&mut self, db: &Connection, of: &Waiting, vector: &[f32]) -> Result<bool, Error> {
         let Some(model) = self.model.clone() else {
             return Err(Error::Embedding("no model was named when recall was opened".to_owned()));
@@ -179,7 +179,7 @@ impl Recall {
         Ok(stored)
     }
 
-    /// The best entries for a question, best first; which of equals comes first is always the same.
+    /// The best entries for a question, best first; ties are always broken the same way.
     pub fn search(&self, db: &Connection, query: &Query) -> Result<Vec<Hit>, Error> {
         if query.limit == 0 || self.cards.is_empty() {
             return Ok(Vec::new());
@@ -187,7 +187,7 @@ impl Recall {
         let Some(relevance) = self.relevance(db, query)? else { return Ok(Vec::new()) };
         let mut hits = Vec::new();
         for ranked in self.rank(query, &relevance) {
-            // Another process may live this life: what is shown is what the file says now.
+            // Another process may be running this life: what is shown is what the file says now.
             let Some(body) = body_of(db, ranked.id).map_err(Error::sqlite("cannot read the entries"))? else {
                 continue;
             };
@@ -207,12 +207,12 @@ impl Recall {
         self.cards.is_empty()
     }
 
-    /// How many of them have a vector.
+    /// How many entries have a vector.
     pub fn embedded(&self) -> usize {
         self.vectors.len()
     }
 
-    /// What it takes in memory.
+    /// Bytes of memory taken by cards and vectors.
     pub fn bytes(&self) -> usize {
         self.cards.capacity() * size_of::<Card>() + self.vectors.bytes()
     }
@@ -246,7 +246,7 @@ impl Recall {
         }
     }
 
-    /// None if something was asked that no word or vector can answer.
+    /// Works out the relevance of every card; `None` if no word or vector can answer the question.
     fn relevance(&self, db: &Connection, query: &Query) -> Result<Option<Relevance>, Error> {
         let asked = words::asked(&query.text);
         let nothing_asked = query.text.trim().is_empty() && query.embedding.is_none();
@@ -269,7 +269,7 @@ impl Recall {
         Ok(Some(relevance))
     }
 
-    /// For each card the share of what was asked that stands in it, by what each word tells.
+    /// For each card the share of the question's words that it has, weighted by how much each word tells.
     fn keywords(&self, db: &Connection, asked: &[String]) -> rusqlite::Result<Vec<f32>> {
         let mut sums = vec![0.0_f32; self.cards.len()];
         if asked.is_empty() {
@@ -279,7 +279,7 @@ impl Recall {
         let (mut standing, mut in_all) = (Vec::new(), 0.0);
         for word in asked {
             standing.clear();
-            // Both go by number, so one pass over the cards finds them all.
+            // Both are ordered by number, so one pass over the cards finds them all.
             let mut at = 0;
             words::standing(db, word, |id| {
                 while self.cards.get(at).is_some_and(|card| card.id < id) {
@@ -297,8 +297,8 @@ impl Recall {
         Ok(sums)
     }
 
-    /// The best cards in order. What an entry could come to at most is known before its fading is worked out,
-    /// which spares most of them that.
+    /// The best cards in order. The highest score an entry could reach is known before its fading is worked out, which
+    /// most entries are spared.
     fn rank(&self, query: &Query, relevance: &Relevance) -> Vec<Ranked> {
         let mut best: BinaryHeap<Reverse<Ranked>> = BinaryHeap::new();
         let mut lent = nothing_known();

@@ -12,7 +12,7 @@ pub(super) const CREATE: &str = "CREATE TABLE IF NOT EXISTS entry(id INTEGER PRI
     status TEXT NOT NULL, domain INTEGER, regime TEXT, bloodstain INTEGER NOT NULL, validated_at INTEGER NOT NULL,
     born INTEGER NOT NULL, body TEXT NOT NULL) STRICT;";
 
-/// Whether the table is there at all; a journal from before there was a Grimoire has none.
+/// Whether the table exists; a journal from before there was a Grimoire has none.
 pub fn exists(db: &Connection) -> rusqlite::Result<bool> {
     db.query_row("SELECT count(*) FROM sqlite_schema WHERE name = 'entry'", [], |row| row.get::<_, i64>(0))
         .map(|tables| tables > 0)
@@ -27,7 +27,7 @@ pub fn get(db: &Connection, id: u64) -> Result<Option<Entry>, Error> {
     body_of(db, id).map_err(Error::sqlite(what))?.map(|body| decode(id, &body)).transpose()
 }
 
-/// All of them by number, handed to `each`.
+/// Hands every entry to `each`, by number.
 pub fn all(db: &Connection, mut each: impl FnMut(Entry)) -> Result<(), Error> {
     let what = "cannot read the entries";
     if !exists(db).map_err(Error::sqlite(what))? {
@@ -92,7 +92,8 @@ pub(super) fn decode(id: u64, body: &str) -> Result<Entry, Error> {
     serde_json::from_str(body).map_err(|why| Error::damaged(format!("entry {id} cannot be read: {why}")))
 }
 
-/// A cell that holds no text reads as empty, which is no entry and is told as such.
+/// The text of a cell; a cell that holds no text reads as empty, which is then reported as an entry that cannot be
+/// read.
 pub(super) fn str_at<'a>(row: &'a Row<'_>, column: usize) -> &'a str {
     row.get_ref(column).ok().and_then(|cell| cell.as_str().ok()).unwrap_or_default()
 }

@@ -1,43 +1,43 @@
-//! What makes an entry come to mind: how much it has to do with the question, how far it can be trusted by now,
-//! how lately it was seen to hold, whether it belongs to the present, and whether somebody died learning it.
-//! Pure figures; each part is shown to whoever asks why.
+//! The score of an entry: how much it has to do with the question, how far it can be trusted by now, how lately it was
+//! seen to hold, whether it belongs to the present regime, and whether a golem died learning it. Pure figures; a hit
+//! shows each part.
 
 use golem::regime::Regime;
 use golem::time::Span;
 use serde::Serialize;
 
-/// What each part of a hit's score came to; the score is the product of the last five.
+/// The parts of a hit's score; the score is the product of the last five.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Parts {
-    /// How much of what was asked stands in it, 0 to 1; 0 if no words were asked.
+    /// The share of the question's words that the entry has, 0 to 1; 0 if no words were asked.
     pub keywords: f64,
-    /// How near its meaning is, 0 (as near as any) to 1 (the nearest); none without a vector on either side.
+    /// How near the entry's meaning is, 0 (as near as any) to 1 (the nearest); none without a vector on either side.
     pub likeness: Option<f64>,
-    /// Both together, sharpened: half as much to do with the question is a sixteenth of the relevance.
+    /// Keywords and likeness together, sharpened: half as much to do with the question is a sixteenth of the relevance.
     pub relevance: f64,
     pub confidence: f64,
     pub recency: f64,
-    /// Whether it fits the present regime.
+    /// How well the entry fits the present regime.
     pub regime: f64,
     pub bloodstain: f64,
 }
 
-/// Knowledge someone died for weighs more.
+/// Knowledge a golem died for weighs more.
 const BLOODSTAIN: f64 = 1.2;
-/// What is left of an entry from another regime.
+/// The factor for an entry from another regime.
 const OTHER_REGIME: f64 = 0.3;
-/// After this long half of what recency can take is gone. The rest of forgetting is confidence's.
+/// The age at which half of what recency can take is gone. The rest of forgetting is in the confidence.
 const RECENT: Span = Span::DAY.times(14);
-/// Never less than this, however long ago.
+/// The least that recency can be, at any age.
 const LEAST_RECENCY: f64 = 0.5;
-/// The share of words in relevance, where there are vectors too. With a real model and questions that people wrote,
-/// anything from 0.4 to 0.7 finds about as much.
+/// The share of words in relevance, where there are vectors too. With a real model and questions written by people, any
+/// value from 0.4 to 0.7 finds about as much.
 const WORDS: f64 = 0.5;
-/// How fast a word that comes again adds less, as is usual in BM25.
+/// BM25's k1, at its usual value: how fast a repeated word adds less.
 const K1: f64 = 1.2;
-/// How much a longer text dilutes a word, as is usual in BM25.
+/// BM25's b, at its usual value: how much a longer text dilutes a word.
 const B: f64 = 0.75;
-/// With fewer vectors than about this many, what is usual among them is not known well.
+/// With fewer vectors than about this many, the average likeness is not known well.
 const FEW: f64 = 50.0;
 
 impl Parts {
@@ -63,7 +63,7 @@ pub(super) fn bloodstain(stained: bool) -> f64 {
     if stained { BLOODSTAIN } else { 1.0 }
 }
 
-/// What a word tells that stands in so many of so many entries.
+/// How much a word tells (its inverse document frequency), by how many of all entries have it.
 pub(super) fn tells(standing: usize, entries: usize) -> f64 {
     let (standing, entries) = (standing as f64, entries as f64);
     libm::log(1.0 + (entries - standing + 0.5) / (standing + 0.5))
@@ -75,7 +75,7 @@ pub(super) fn dilution(words: usize, average: f64) -> f64 {
     (K1 + 1.0) / (1.0 + K1 * (1.0 - B + B * words as f64 / average.max(1.0)))
 }
 
-/// The likeness that says nothing: what entries have with this question on average. Models differ in it widely,
+/// The likeness that says nothing: the average likeness of all entries to this question. Models differ in it widely,
 /// some give any two texts 0.6; with few entries it is not known, and nothing is taken off.
 pub(super) fn usual(cosines: &[f32]) -> f64 {
     let sum: f64 = cosines.iter().map(|cosine| f64::from(*cosine)).sum();

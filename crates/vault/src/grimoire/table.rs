@@ -9,7 +9,7 @@ use super::row::{CREATE, put, says, str_at, text_in, text_of};
 use super::{vectors, words};
 use crate::error::Error;
 
-/// Makes what is missing; an index that fell out of step with the entries is made again.
+/// Creates the tables that are missing; an index that fell out of step with the entries is rebuilt.
 pub fn prepare(db: &Connection) -> rusqlite::Result<()> {
     db.execute_batch(CREATE)?;
     vectors::prepare(db)?;
@@ -32,14 +32,14 @@ pub fn write(tx: &Transaction<'_>, decision: &Decision) -> rusqlite::Result<()> 
     Ok(())
 }
 
-/// Gone for good, from the table and from what serves recall.
+/// Removes an entry for good, from the table and from the indexes of recall.
 fn forget(tx: &Transaction<'_>, id: u64) -> rusqlite::Result<()> {
     tx.prepare_cached("DELETE FROM entry WHERE id = ?1")?.execute([id as i64])?;
     words::forget(tx, id)?;
     vectors::forget(tx, id)
 }
 
-/// What the table should hold, collected while a journal is folded.
+/// The entries the table should hold, collected while a journal is folded.
 #[derive(Clone, Debug, Default)]
 pub struct Expected(BTreeMap<u64, Entry>);
 
@@ -56,10 +56,10 @@ impl Expected {
     }
 }
 
-/// Makes the table anew. Vectors of entries whose text was there and is the same stay: they were dear to make.
+/// Rebuilds the table. Vectors of entries whose text is unchanged stay: they were expensive to make.
 pub fn rebuild(db: &mut Connection, expected: &Expected) -> rusqlite::Result<()> {
     let tx = db.transaction()?;
-    // Within the transaction: an empty table left behind by a kill would pass for one that was filled.
+    // Inside the transaction: an empty table left behind by a kill would pass for a filled one.
     tx.execute_batch(CREATE)?;
     vectors::prepare(&tx)?;
     let mut kept = BTreeSet::new();
@@ -82,7 +82,7 @@ pub fn rebuild(db: &mut Connection, expected: &Expected) -> rusqlite::Result<()>
     tx.commit()
 }
 
-/// An error that names the first entry that is not what the journal says.
+/// Returns an error that names the first entry that differs from the journal.
 pub fn check(db: &Connection, expected: &Expected) -> Result<(), Error> {
     let what = "cannot read the entries";
     let mut query = db.prepare("SELECT * FROM entry ORDER BY id").map_err(Error::sqlite(what))?;
@@ -97,12 +97,12 @@ pub fn check(db: &Connection, expected: &Expected) -> Result<(), Error> {
                     return Err(Error::damaged(format!("entry {id} is not what the journal says")));
                 }
             }
-            _ => return Err(Error::damaged(format!("entry {id} does not stand in the journal"))),
+            _ => return Err(Error::damaged(format!("entry {id} is not in the journal"))),
         }
     }
     entries.next().map_or(Ok(()), |entry| Err(missing(entry.id)))
 }
 
 fn missing(id: u64) -> Error {
-    Error::damaged(format!("entry {id} stands in the journal and is missing here"))
+    Error::damaged(format!("entry {id} is in the journal and missing here"))
 }

@@ -51,8 +51,8 @@ pub fn to_embed(db: &Connection, model: &str, limit: usize) -> Result<Vec<Waitin
     rows.and_then(Iterator::collect).map_err(Error::sqlite(what))
 }
 
-/// Stores what a model made of an entry's text. A model takes its time: if the entry says something else by now,
-/// the vector is of no use and is not stored, and it waits on.
+/// Stores a model's vector of an entry's text. A model takes its time: if the text has changed meanwhile, the vector is
+/// of no use and is not stored, and the entry stays in the queue.
 pub fn embed(db: &Connection, of: &Waiting, model: &str, vector: &[f32]) -> Result<bool, Error> {
     let what = "cannot store an embedding";
     let vector = unit(vector)?;
@@ -71,7 +71,7 @@ pub(super) fn forget(db: &Connection, id: u64) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Forgets all but these.
+/// Removes the vectors of all entries but these.
 pub(super) fn keep_only(db: &Connection, ids: &BTreeSet<u64>) -> rusqlite::Result<()> {
     let stored: Vec<i64> =
         db.prepare("SELECT id FROM embedding")?.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
@@ -93,7 +93,7 @@ pub(super) fn stored(db: &Connection, model: &str, mut each: impl FnMut(u64, Vec
     Ok(())
 }
 
-/// At length one, so that the dot product of two is their cosine.
+/// Scales a vector to length one, so that the dot product of two is their cosine.
 pub(super) fn unit(vector: &[f32]) -> Result<Vec<f32>, Error> {
     let length = vector.iter().map(|value| f64::from(*value) * f64::from(*value)).sum::<f64>().sqrt();
     if !length.is_finite() || length == 0.0 {
@@ -118,7 +118,7 @@ pub fn dot(a: &[f32], b: &[f32]) -> f32 {
 }
 
 impl Matrix {
-    /// Puts a vector at the end and says which row it got; one of another size than the rest gets none.
+    /// Appends a vector and returns its row; `None` for a vector of another size than the rest.
     pub(super) fn push(&mut self, id: u64, vector: &[f32]) -> Option<usize> {
         if self.ids.is_empty() {
             self.dimensions = vector.len();
@@ -126,7 +126,7 @@ impl Matrix {
         if vector.is_empty() || vector.len() != self.dimensions {
             return None;
         }
-        // An eighth ahead, not the double that a vector would take by itself: this is most of a golem's memory.
+        // An eighth ahead, not the double that a `Vec` takes by default: this is most of a golem's memory.
         if self.values.capacity() - self.values.len() < vector.len() {
             let ahead = (self.ids.len() / 8).max(8);
             self.values.reserve_exact(ahead * self.dimensions);
@@ -137,13 +137,13 @@ impl Matrix {
         Some(self.ids.len() - 1)
     }
 
-    /// Gives back what was set aside for more.
+    /// Gives back the memory reserved for more rows.
     pub(super) fn shrink(&mut self) {
         self.values.shrink_to_fit();
         self.ids.shrink_to_fit();
     }
 
-    /// Takes a row out; the last one moves into its place, and whose that is comes back.
+    /// Removes a row; the last row moves into its place, and the entry that row belongs to is returned.
     pub(super) fn remove(&mut self, row: usize) -> Option<u64> {
         let last = self.ids.len() - 1;
         self.ids.swap_remove(row);

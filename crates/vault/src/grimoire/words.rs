@@ -1,6 +1,6 @@
-//! The index of words: which entries a word stands in. FTS5 keeps the lists; what they come to is worked out in
-//! [`super::score`], because FTS5's own ranking visits every entry of every word at a microsecond each, ten
-//! times what reading the lists takes.
+//! The index of words: which entries have a word. FTS5 keeps the lists; the scores are worked out in [`super::score`],
+//! because FTS5's own ranking visits every entry of every word at a microsecond each, ten times what reading the lists
+//! takes.
 //!
 //! Words are stemmed (`porter`), because an owner asks what happens when fees *rise* and the entry says *rising*;
 //! accents and case do not count (`unicode61`). Entries are in plain English or made of names, where this errs
@@ -12,41 +12,42 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::row::{str_at, text_in};
 
-/// Without a copy of the texts, which the entries hold already. A change here is noticed on opening, and the
-/// index is made again.
+/// How the index is made: without a copy of the texts, which the entries hold already. A change here is noticed on
+/// opening, and the index is rebuilt.
 const COLUMNS: &str =
     "USING fts5(text, content='', contentless_delete=1, tokenize='porter unicode61 remove_diacritics 2')";
 
 /// A longer question is cut: by then it has said what it is about.
 const MOST_WORDS: usize = 32;
 
-/// Words that hold a question together and say nothing of what it is about. They stand in half of the entries,
-/// so that reading their lists would be most of the work. Left in are those that turn a meaning round: *not*,
-/// *above*, *before*.
+/// Stop words: they hold a question together and say nothing of what it is about. Half of the entries have them, so
+/// that reading their lists would be most of the work. Words that turn a meaning round are not among them: *not*,
+/// *above*,
+/// *before*.
 const GLUE: [&str; 48] = [
     "a", "an", "and", "are", "as", "at", "be", "been", "but", "by", "can", "did", "do", "does", "for", "from", "had",
     "has", "have", "how", "i", "if", "in", "into", "is", "it", "its", "me", "my", "of", "on", "or", "so", "that",
     "the", "then", "there", "this", "to", "was", "what", "when", "where", "which", "who", "why", "will", "with",
 ];
 
-/// Where the index stands: in the file, or, for someone who may not write there, in a temporary place of their own.
+/// Where the index stands: in the file or, for a reader that may not write there, in a temporary table of its own.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Where {
     File,
     Aside,
 }
 
-/// Makes the index again if it is missing, of another making or out of step with the entries.
+/// Rebuilds the index if it is missing, made otherwise or out of step with the entries.
 pub(super) fn mend(db: &Connection) -> rusqlite::Result<()> {
     if in_step(db) {
-        // One of a reader's own would stand in front of it.
+        // A reader's own temporary table would shadow it.
         return db.execute_batch("DROP TABLE IF EXISTS temp.entry_words");
     }
     if db.is_readonly("main")? { make(db, Where::Aside) } else { make(db, Where::File) }
 }
 
-/// A cheap look, which may say no too often: whatever is wrong with the index, making it again puts it right. What
-/// it was made by stands in the schema; entries and index are only ever written together.
+/// Whether the index fits the entries: a cheap check, which may say no too often, since rebuilding mends any fault. How
+/// the index was made stands in the schema; entries and index are only ever written together.
 fn in_step(db: &Connection) -> bool {
     let made: rusqlite::Result<Option<String>> =
         db.query_row("SELECT sql FROM main.sqlite_schema WHERE name = 'entry_words'", [], |row| row.get(0)).optional();
@@ -56,7 +57,7 @@ fn in_step(db: &Connection) -> bool {
         && holds("SELECT count(*) >= 0 FROM main.entry_words WHERE entry_words MATCH 'qzx'")
 }
 
-/// All at once or not at all, within whatever transaction is under way.
+/// Builds the index as a whole or not at all, within the transaction under way if there is one.
 pub(super) fn make(db: &Connection, place: Where) -> rusqlite::Result<()> {
     if !db.is_autocommit() {
         return fill(db, place);
@@ -94,9 +95,9 @@ pub(super) fn forget(db: &Connection, id: u64) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// The distinct words of a question. Cut wherever FTS5's own language could begin, so that whatever somebody
-/// types is words and nothing else; what is not ASCII is left to the tokeniser, which knows more scripts. Glue
-/// counts only where there is nothing else.
+/// The distinct words of a question. The text is cut wherever FTS5's query syntax could begin, so that any input is
+/// words and nothing else; what is not ASCII is left to the tokeniser, which knows more scripts. Stop words count only
+/// where there is nothing else.
 pub(super) fn asked(text: &str) -> Vec<String> {
     let distinct = |glue: bool| -> Vec<String> {
         let mut seen = BTreeSet::new();
@@ -117,7 +118,7 @@ fn split(text: &str) -> impl Iterator<Item = &str> {
         .filter(|word| !word.is_empty())
 }
 
-/// The entries a word stands in, by number.
+/// Hands each entry that has a word to `each`, by number.
 pub(super) fn standing(db: &Connection, word: &str, mut each: impl FnMut(u64)) -> rusqlite::Result<()> {
     let mut query = db.prepare_cached("SELECT rowid FROM entry_words WHERE entry_words MATCH ?1")?;
     let mut rows = query.query([format!("\"{word}\"")])?;

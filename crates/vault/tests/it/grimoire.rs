@@ -126,11 +126,11 @@ proptest! {
         let known: Vec<&Entry> = expected.entries().collect();
         let id = known[Chance(seed).below(known.len())].id;
         let (sql, found) = [
-            ("DELETE FROM entry WHERE id = ?1", format!("entry {id} stands in the journal and is missing here")),
+            ("DELETE FROM entry WHERE id = ?1", format!("entry {id} is in the journal and missing here")),
             (MORE_STRENGTH, format!("entry {id} is not what the journal says")),
             ("UPDATE entry SET validated_at = validated_at + 1 WHERE id = ?1", format!("entry {id} is not what")),
             ("UPDATE entry SET body = substr(body, 2) WHERE id = ?1", format!("entry {id} is not what")),
-            (ONE_MORE, format!("entry {} does not stand in the journal", id + 1)),
+            (ONE_MORE, format!("entry {} is not in the journal", id + 1)),
         ][how].clone();
         prop_assert_eq!(db.execute(sql, [id as i64]).unwrap(), 1);
         let told = grimoire::check(&db, &expected).unwrap_err().to_string();

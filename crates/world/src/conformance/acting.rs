@@ -1,6 +1,6 @@
-//! Whether a world acts once and within bounds, and remembers. It may take its time: whatever is pending is asked about
-//! bar by bar until its fate is known. What it says it did is taken down, and in the end everything held is given back;
-//! if there is more to take then, something was done twice.
+//! Whether a world acts once and within bounds, and remembers. It may take its time: a pending order is asked about bar
+//! by bar until its fate is known. All outcomes are noted, and in the end everything held is given back; if the world
+//! takes back more than that, something was done twice.
 
 use golem::time::Span;
 use golem::world::{Bar, Effect, Fate, Manifest, Outcome, Quote};
@@ -10,17 +10,17 @@ use super::finding::{Checked, Findings, Open, able, hold};
 use super::telling::{dawn, seek, tell};
 use crate::{Order, World};
 
-/// Bars after which whatever is on its way must have come to something.
+/// Bars after which a pending order must have its fate.
 const PATIENCE: usize = 100;
-/// The least that is ordered to see a world act: one whole unit.
+/// The smallest order that shows a world act: one whole unit.
 const UNIT: i64 = 1_000_000;
-/// Where among the bars it is acted.
+/// The part of the bars after which the orders are given.
 const THIRD: usize = 3;
 
-/// What became of each key.
+/// The fate of each key.
 type Fates = Vec<(u64, Fate)>;
 
-/// What a world was told to do and did, and the bar on which a golem last saw it.
+/// The fates of all orders, and the bar on which a golem last saw the world.
 #[derive(Default)]
 pub(super) struct Acted {
     fates: Fates,
@@ -30,7 +30,7 @@ pub(super) struct Acted {
 /// A world that stands on a bar.
 struct Stand<'a, W: ?Sized> {
     open: Open<'a, W>,
-    /// None only before it is first opened.
+    /// `None` only before the world is first opened.
     world: Option<Box<W>>,
     manifest: Manifest,
     bars: &'a [Bar],
@@ -45,7 +45,7 @@ impl<'a, W: World + ?Sized> Stand<'a, W> {
         Ok(stand)
     }
 
-    /// As after a crash: whatever was not durable is gone.
+    /// Opens the world again as after a crash: anything not durable is gone.
     fn reopen(&mut self) -> Checked {
         self.world = None;
         self.world = Some((self.open)());
@@ -61,7 +61,7 @@ impl<'a, W: World + ?Sized> Stand<'a, W> {
         self.bars[self.at].closed
     }
 
-    /// On to the next bar, if there is one.
+    /// Waits for the next bar; false if there is none.
     fn wait(&mut self) -> Checked<bool> {
         let Some(next) = self.bars.get(self.at + 1) else { return Ok(false) };
         let since = self.now();
@@ -70,13 +70,13 @@ impl<'a, W: World + ?Sized> Stand<'a, W> {
         Ok(true)
     }
 
-    /// One unit, or as many as can only be had together.
+    /// One unit, rounded up to whole lots.
     fn one(&self) -> i64 {
         let lot = self.manifest.lot.clamp(1, limits::LOT);
         (UNIT + lot - 1) / lot * lot
     }
 
-    /// Without bounds, if there is an action of this effect.
+    /// An order without bounds, if there is an action of this effect.
     fn order(&self, effect: Effect, units: i64) -> Option<Order> {
         self.manifest.action(effect).map(|action| Order::open(action, units))
     }
@@ -97,7 +97,7 @@ impl<'a, W: World + ?Sized> Stand<'a, W> {
         able("answer", self.world().reconcile(key))
     }
 
-    /// Lets time go on until it is known what became of a key.
+    /// Lets time go on until the fate of a key is known.
     fn await_fate(&mut self, key: u64, fate: Fate) -> Checked<Fate> {
         let (mut fate, mut waited) = (fate, 0);
         while fate == Fate::Pending {
@@ -123,7 +123,7 @@ fn said(fate: Fate) -> &'static str {
     }
 }
 
-/// Such as an account could carry, and nobody is paid for taking them.
+/// Whether these amounts could stand in an account, with no fee or gas below zero.
 fn are_amounts(cash: Usdc, fee: Usdc, gas: Usdc) -> bool {
     let bounded = |amount: Usdc| amount <= Usdc::MOST && amount >= -Usdc::MOST;
     bounded(cash) && bounded(fee) && bounded(gas) && fee.min(gas) >= Usdc::ZERO
@@ -138,7 +138,7 @@ pub(super) fn refuses_nonsense<W: World + ?Sized>(open: Open<'_, W>, bars: &[Bar
         let order = Order::open(action, units);
         let quote = stand.preview(&order).map_err(refused)?;
         hold(quote.is_none(), || {
-            format!("it quotes {units} units of action {action}, which nobody can do; it must answer without a quote")
+            format!("it quotes {units} units of action {action}, which is impossible; it must answer without a quote")
         })?;
         let fate = stand.commit(key, &order).map_err(refused)?;
         let fate = stand.await_fate(key, fate)?;
@@ -166,7 +166,7 @@ pub(super) fn previews_without_acting<W: World + ?Sized>(open: Open<'_, W>, bars
     hold(!sound || rest == bars[at + 1..], || "previewing changed what happened afterwards".into())
 }
 
-/// What is ordered of a world, and what it says became of it.
+/// A trial of a world: orders, and the fates it gives them.
 struct Trial<'a, 'f, W: ?Sized> {
     stand: Stand<'a, W>,
     fates: Fates,
@@ -209,11 +209,11 @@ impl<W: World + ?Sized> Trial<'_, '_, W> {
         self.gives_back(began)
     }
 
-    /// Orders it, and waits for what becomes of it.
+    /// Gives an order, and waits for its fate.
     fn order(&mut self, key: u64, order: &Order) -> Checked<Fate> {
         let mut fate = self.stand.commit(key, order)?;
         if fate == Fate::Pending {
-            // Whoever is not sure that it was sent sends it again.
+            // A golem that is not sure whether an order was sent sends it again.
             fate = self.stand.commit(key, order)?;
         }
         let fate = self.stand.await_fate(key, fate)?;
@@ -223,21 +223,21 @@ impl<W: World + ?Sized> Trial<'_, '_, W> {
 
     fn take_down(&mut self, key: u64, order: &Order, fate: Fate) -> Checked {
         if let Fate::Done(done) = fate {
-            // There is no reckoning with others.
+            // Other amounts cannot be added up.
             hold(are_amounts(done.cash, done.fee, done.gas), || format!("key {key} cannot have come to {done:?}"))?;
             let Manifest { lot, actions, .. } = &self.stand.manifest;
             if let Some(sentence) = excess(order, actions[usize::from(order.action)].effect, &done) {
                 self.found.say(sentence);
             }
             if done.units % lot.clamp(&1, &limits::LOT) != 0 {
-                self.found.say(format!("{} units came or went where {lot} go together", done.units));
+                self.found.say(format!("{} units changed hands, which are not whole lots of {lot}", done.units));
             }
         }
         self.fates.push((key, fate));
         Ok(())
     }
 
-    /// A key that has its fate keeps it, whatever is ordered under it.
+    /// Checks that a key keeps its fate, whatever is ordered under it later.
     fn keeps(&mut self, key: u64, order: &Order, otherwise: &str) -> Checked {
         let again = self.stand.commit(key, order)?;
         if !self.fates.contains(&(key, again)) {
@@ -248,7 +248,7 @@ impl<W: World + ?Sized> Trial<'_, '_, W> {
 
     fn rules_out(&mut self, adding: &Order) -> Checked {
         if self.stand.reconcile(50)? != Fate::Never {
-            self.found.say("it knows of a key nobody sent");
+            self.found.say("it knows of a key that was never sent");
         }
         if self.order(50, adding)? != Fate::Never {
             self.found.say("a key that was ruled out must never be done");
@@ -277,13 +277,13 @@ impl<W: World + ?Sized> Trial<'_, '_, W> {
         let fate = self.order(key, &Order { until, ..*order })?;
         if fate.outcome().is_some_and(|done| done.units != 0) {
             self.found.say(format!(
-                "order {key} was carried out after its end; where `until` is over nothing may be done, and its outcome is none"
+                "order {key} was carried out after its end; once `until` is over nothing may be done, and it has no outcome"
             ));
         }
         Ok(())
     }
 
-    /// Two at a time, and the second is asked about first.
+    /// Sends two orders at a time, and asks about the second first.
     fn tells_two_apart(&mut self, adding: &Order) -> Checked {
         let (large, small) = (*adding, Order { units: adding.units / 2, ..*adding });
         let first = self.stand.commit(20, &small)?;
@@ -292,7 +292,7 @@ impl<W: World + ?Sized> Trial<'_, '_, W> {
         let first = self.stand.await_fate(20, first)?;
         let fits = |fate: Fate| fate.outcome().is_none_or(|done| excess(&small, Effect::Adds, &done).is_none());
         if !fits(first) && (first == second || fits(second)) {
-            self.found.say("key 20 is told what became of key 21");
+            self.found.say("asked about key 20, it gives the fate of key 21");
         }
         self.take_down(20, &small, first)?;
         self.take_down(21, &large, second)
@@ -303,7 +303,7 @@ impl<W: World + ?Sized> Trial<'_, '_, W> {
         self.stand.reopen()?;
         let after = self.stand.reconcile(90)?;
         if before != Fate::Pending && after != before {
-            self.found.say("reopened at once, it tells another story of key 90");
+            self.found.say("reopened at once, it gives another fate for key 90");
         }
         let fate = self.stand.await_fate(90, after)?;
         self.take_down(90, adding, fate)?;
@@ -322,8 +322,8 @@ impl<W: World + ?Sized> Trial<'_, '_, W> {
         self.does_nothing_after_the_end(36, &reducing)
     }
 
-    /// Everything held goes, once; if anything had been done twice, there would be more to take, and if anything had
-    /// come too cheap, it would pay.
+    /// Gives back everything held, once; if anything had been done twice, the world would take back more, and if
+    /// anything had been too cheap, this would pay.
     fn gives_back(&mut self, began: usize) -> Checked {
         let done = self.fates.iter().filter_map(|(_, fate)| fate.outcome());
         let (held, paid) = done.fold((0_i64, Usdc::ZERO), |(held, paid), done| {
@@ -334,7 +334,7 @@ impl<W: World + ?Sized> Trial<'_, '_, W> {
         let done = self.order(70, &reducing)?.outcome().ok_or(NOT_GIVEN_UP)?;
         hold(done.units == -held, || {
             format!(
-                "to give up all {held} units held comes to {} units; it must come to -{held}, below zero",
+                "giving up all {held} units held comes to {} units; it must come to -{held}, below zero",
                 done.units
             )
         })?;
@@ -342,7 +342,7 @@ impl<W: World + ?Sized> Trial<'_, '_, W> {
         // Later it may well pay.
         if self.stand.at == began && got > paid {
             self.found.say(format!(
-                "{got} were got for what had just cost {paid}: going in and out on the spot must not pay"
+                "{got} came back for what had just cost {paid}: going in and out on the spot must not pay"
             ));
         }
         self.keeps(70, &reducing, "the same key gave another outcome")?;
@@ -355,7 +355,7 @@ impl<W: World + ?Sized> Trial<'_, '_, W> {
     fn tells_the_same_fates(&mut self) -> Checked {
         for (key, fate) in &self.fates {
             let told = self.stand.reconcile(*key)?;
-            hold(told == *fate, || format!("asked about key {key} it tells another story"))?;
+            hold(told == *fate, || format!("asked again about key {key}, it gives another fate"))?;
         }
         Ok(())
     }
@@ -363,7 +363,7 @@ impl<W: World + ?Sized> Trial<'_, '_, W> {
 
 const NOT_GIVEN_UP: &str = "it does not take back what is held";
 
-/// What is wrong with what came of an order, if anything is; the amounts are such as can be.
+/// The fault in the outcome of an order, if there is one; its amounts are possible ones.
 fn excess(order: &Order, effect: Effect, done: &Outcome) -> Option<String> {
     let Outcome { units, cash, fee, gas } = *done;
     let (range, what) = match effect {

@@ -1,11 +1,11 @@
-//! What is found: a promise that holds, or the sentence that says it does not.
+//! Findings: a promise that holds, or the sentence that says it does not.
 
 use crate::Error;
 
 /// Opens the same world once more.
 pub(super) type Open<'a, W> = &'a mut dyn FnMut() -> Box<W>;
 
-/// Either it holds, or the sentence that says what does not.
+/// A promise that holds, or the sentence that says what does not.
 pub(super) type Checked<T = ()> = Result<T, String>;
 
 #[derive(Default)]
@@ -28,7 +28,7 @@ pub(super) fn hold(holds: bool, otherwise: impl FnOnce() -> String) -> Checked {
     if holds { Ok(()) } else { Err(otherwise()) }
 }
 
-/// An error of the world's is a finding like any other.
+/// Turns an error of the world into a finding like any other.
 pub(super) fn able<T>(to: &str, answer: Result<T, Error>) -> Checked<T> {
     answer.map_err(|error| format!("a world must be able to {to}: {error}"))
 }

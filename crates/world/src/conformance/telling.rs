@@ -1,4 +1,5 @@
-//! Whether a world declares itself sanely and tells its bars: none early, none twice, none lost, however it is asked.
+//! Whether a world declares itself sanely and tells its bars: none early, none twice, none lost, in whatever pieces
+//! they are asked for.
 
 use golem::time::{Span, Time};
 use golem::world::{Bar, Observation};
@@ -8,9 +9,9 @@ use super::finding::{Checked, Findings, Open, able, hold};
 use crate::World;
 use crate::chance::Chance;
 
-/// More than one observation may carry.
+/// The bars looked at: more than one observation may carry.
 const BARS: u64 = limits::BARS as u64 + 900;
-/// Fewer show nothing.
+/// The fewest bars that show anything.
 const FEWEST: usize = 20;
 
 pub(super) fn declares_itself_sanely(world: &(impl World + ?Sized), found: &mut Findings) {
@@ -27,18 +28,18 @@ pub(super) fn declares_itself_sanely(world: &(impl World + ?Sized), found: &mut 
     }
 }
 
-/// As far as the suite looks: a little more than one observation carries, or to the end.
+/// How far the suite looks: a little more than one observation carries, or to the end.
 pub(super) fn horizon(world: &(impl World + ?Sized)) -> Time {
     let far = world.start() + world.manifest().bar.times(BARS);
     world.end().map_or(far, |end| end.min(far))
 }
 
-/// The instant before the first bar anyone can see.
+/// The instant before the first bar that can be seen.
 pub(super) fn dawn(world: &(impl World + ?Sized)) -> Time {
     world.start() - Span::millis(1)
 }
 
-/// Everything in (since, now], asked as often as the limit on bars makes necessary.
+/// All bars in (since, now], asked for as often as the limit on bars makes necessary.
 pub(super) fn tell(world: &mut (impl World + ?Sized), since: Time, now: Time) -> Checked<Vec<Bar>> {
     let (mut bars, mut last): (Vec<Bar>, Time) = (Vec::new(), since);
     loop {
@@ -73,7 +74,7 @@ pub(super) fn are_sound(world: &(impl World + ?Sized), bars: &[Bar]) -> Checked 
     let manifest = world.manifest();
     let finite = |numbers: &[f64]| numbers.iter().all(|number| number.is_finite());
     for Bar { closed, values, features, unit } in bars {
-        let every = |what: &str| format!("the bar closed at {closed:?} has not one value for every {what}");
+        let every = |what: &str| format!("the bar closed at {closed:?} does not have one value for every {what}");
         hold(values.len() == manifest.domains.len(), || every("domain"))?;
         hold(finite(values), || format!("the bar closed at {closed:?} has {values:?}"))?;
         hold(features.len() == manifest.features.len(), || every("feature"))?;

@@ -24,14 +24,14 @@ pub struct Candle {
     pub high: f64,
     pub low: f64,
     pub close: f64,
-    /// In units, not dollars; nothing if the file does not say.
+    /// Volume in units, not dollars; 0 if the file does not say.
     pub volume: f64,
-    /// What a unit of gas cost at its end, in gwei; nothing if the file does not say.
+    /// The price of a unit of gas at the end of the bar, in gwei; 0 if the file does not say.
     pub gas: f64,
 }
 
 impl Candle {
-    /// Why it cannot be true, if so.
+    /// Checks a candle; an error says why it cannot be true.
     pub fn check(&self) -> Result<(), &'static str> {
         let prices = [self.open, self.high, self.low, self.close];
         let inside = |price: f64| self.low <= price && price <= self.high;
@@ -79,12 +79,12 @@ impl Candles {
         })
     }
 
-    /// Those of a series that still grows.
+    /// The candles of a series that still grows.
     pub(crate) fn of(bars: Vec<Candle>, interval: Span, gas_known: bool) -> Candles {
         Candles { bars: bars.into(), interval, volume_known: true, gas_known }
     }
 
-    /// The same, and those that came after them.
+    /// These candles, followed by newer ones.
     pub(crate) fn and(&self, more: impl IntoIterator<Item = Candle>) -> Candles {
         Candles::of(self.bars.iter().copied().chain(more).collect(), self.interval, self.gas_known)
     }
@@ -111,7 +111,7 @@ enum Wrong {
     Content(String),
 }
 
-/// Which column holds what.
+/// The column of each value.
 struct Columns {
     time: usize,
     open: usize,
@@ -174,12 +174,12 @@ fn parse(text: impl Read) -> Result<(Candles, Report), Wrong> {
 }
 
 impl Columns {
-    /// By the names in the header.
+    /// Columns by the names in the header.
     fn named(header: &ByteRecord) -> Result<Columns, String> {
         let names: Vec<String> =
             header.iter().map(|name| String::from_utf8_lossy(name).trim().to_lowercase().replace(' ', "_")).collect();
         let find = |wanted: &[&str]| names.iter().position(|name| wanted.contains(&name.as_str()));
-        // Whatever somebody has put there, a message stays one.
+        // A header may hold anything; a message stays one line.
         let header = || golem::plain::line(&names.join(","), 120);
         let time = find(&["ts", "timestamp", "time", "open_time"])
             .ok_or_else(|| format!("no column is named ts in its header '{}'", header()))?;
@@ -197,7 +197,7 @@ impl Columns {
         })
     }
 
-    /// By how many there are, where there is no header.
+    /// Columns by their number, where there is no header.
     fn counted(columns: usize) -> Result<Columns, String> {
         match columns {
             2 => Ok(Columns { time: 0, open: 1, high: 1, low: 1, close: 1, volume: None, gas: None }),
@@ -209,7 +209,7 @@ impl Columns {
     fn candle(&self, record: &ByteRecord) -> Result<Candle, &'static str> {
         let number = |at: usize, why| field(record, at).and_then(|text| text.parse::<f64>().ok()).ok_or(why);
         let candle = Candle {
-            opened: field(record, self.time).and_then(time).ok_or("the time is not one")?,
+            opened: field(record, self.time).and_then(time).ok_or("the time is not a timestamp")?,
             open: number(self.open, "the open is not a number")?,
             high: number(self.high, "the high is not a number")?,
             low: number(self.low, "the low is not a number")?,

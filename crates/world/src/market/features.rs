@@ -1,9 +1,9 @@
-//! What a golem can see of a market, bar by bar, from nothing but bars that have closed. Simulated and
-//! replayed markets are looked at through the same eyes.
+//! Features: a golem's view of a market, bar by bar, from nothing but bars that have closed. Simulated and
+//! replayed markets have the same ones.
 //!
 //! "The last 24 bars" is always a stretch of time, because claims come due by time. Across a gap the last
 //! close stands still, and the return over it counts in equal shares for each bar it took; volumes and
-//! ranges nobody recorded are not made up, theirs are the last bars there were. Before there is enough
+//! ranges that were not recorded are not made up: theirs are the last bars there were. Before there is enough
 //! history, returns are zero and everything else is measured on what there is.
 
 use golem::time::{Span, Time};
@@ -81,7 +81,7 @@ when volume_ratio > 4 and ret_1 > 0 expect direction over 24
 always expect volatility like a blend of vol_6, vol_168, vol_usual over 24
 ";
 
-/// The same for markets with gas.
+/// Heuristics about gas, for markets that have it.
 pub(super) const GAS_INSTINCTS: &str = "\
 when gas_ratio < 0.7 expect gas over 1
 when gas_ratio > 0.7 and gas_ratio < 1.0 expect gas over 1
@@ -89,7 +89,7 @@ when gas_ratio > 1.0 and gas_ratio < 1.4 expect gas over 1
 when gas_ratio > 1.4 expect gas over 1
 ";
 
-/// What is slow here: about a week of hours.
+/// About a week of hours, the memory of slow features.
 const WEEK: usize = 168;
 /// About a month of hours.
 const MONTH: f64 = 720.0;
@@ -99,10 +99,10 @@ const DAY: usize = 24;
 const BAND_OF_VOLATILITY: f64 = 4.898_979_485_566_356 * 1.2816;
 /// No return or range is taken for more than this, so that nothing ends in infinity.
 const LARGEST_SHARE: f64 = 1e6;
-/// Nor is any amount taken for more than this.
+/// No amount is taken for more than this, for the same reason.
 const LARGEST_AMOUNT: f64 = 1e18;
 
-/// One bar as far as anyone could see it. A market without highs and lows repeats the close.
+/// One bar, as far as it could be seen at the time. A market without highs and lows repeats the close.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seen {
     pub(super) closed: Time,
@@ -120,7 +120,7 @@ pub(super) struct Seen {
 pub(super) struct Tape {
     bar: Span,
     newest: Seen,
-    /// Bars there were.
+    /// Bars that were recorded.
     told: u64,
     /// Bars there would have been without gaps.
     passed: u64,
@@ -171,7 +171,7 @@ impl Tape {
         } else {
             let bars = (since.as_millis() / self.bar.as_millis()).max(1);
             let square = change * change / bars as f64;
-            // Whatever is longer ago has left every window, and what is slow has forgotten it.
+            // Anything older has left every window, and slow features have forgotten it.
             let within = bars.min(5 * MONTH as u64);
             for _ in 1..within {
                 self.turn(square);
@@ -214,7 +214,7 @@ impl Tape {
         }
     }
 
-    /// In the order of [`NAMES`].
+    /// All features, in the order of [`NAMES`].
     pub(super) fn features(&self) -> Features {
         let Seen { closed, close, volume, gas, depth, .. } = self.newest;
         let vol_6 = self.volatility(&self.squares_6);
@@ -255,7 +255,7 @@ impl Tape {
         Bar { closed: self.newest.closed, values, features, unit }
     }
 
-    /// Return over this many bars; none while there are fewer.
+    /// Return over this many bars; 0 while there are fewer.
     fn change(&self, bars: u64) -> f64 {
         if self.passed <= bars {
             return 0.0;
@@ -281,7 +281,7 @@ pub(super) fn instincts(text: &str, bar: Span) -> impl Iterator<Item = String> {
     text.lines().map(move |line| line.split(' ').map(word).collect::<Vec<_>>().join(" "))
 }
 
-/// How many of the last so many there are; one at least, to be divided by.
+/// The size of a window that may not be full yet; at least 1, to divide by.
 fn of(count: u64, most: usize) -> f64 {
     count.clamp(1, most as u64) as f64
 }

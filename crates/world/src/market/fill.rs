@@ -1,6 +1,6 @@
 //! How an order meets a market. A quote knows the last close, the spread and the fee; a fill also meets
 //! the depth of the market, which no quote shows and which never works in the golem's favour. Amounts are
-//! whole micro-USDC, rounded against the golem, and a bar's high and low fill nobody.
+//! whole micro-USDC, rounded against the golem, and no order is filled at a bar's high or low.
 
 use golem::Usdc;
 use golem::world::{Effect, Outcome, Quote};
@@ -10,16 +10,16 @@ use crate::chance::{fraction, mix};
 
 const BUY: u8 = 0;
 const SELL: u8 = 1;
-/// What can be done in a market, in the order of these numbers.
+/// Actions of a market, in the order of the numbers above.
 pub(super) const ACTIONS: [(&str, Effect); 2] = [("buy", Effect::Adds), ("sell", Effect::Reduces)];
 
 const FEE_BPS: i128 = 5;
 const HALF_SPREAD_PPM: i128 = 200;
 /// Taking as much as the depth moves the fill by one per cent.
 const DEPTH_PPM: f64 = 10_000.0;
-/// What being late costs at worst.
+/// The cost of being late at worst, in millionths.
 const LATE_PPM: f64 = 100.0;
-/// Beyond this there is nobody left to deal with.
+/// The slippage beyond which an order is refused, in millionths.
 const MOST_PPM: f64 = 200_000.0;
 
 const MILLION: i128 = 1_000_000;
@@ -31,7 +31,7 @@ pub(super) struct Venue {
     pub(super) unit: Usdc,
     /// Dollars that move the market by one per cent.
     pub(super) depth: f64,
-    /// Millionths of a unit the golem has here; it cannot sell more.
+    /// Millionths of a unit that the golem holds; it cannot sell more.
     pub(super) held: i64,
     /// Sets this market's luck apart from another's.
     pub(super) salt: u64,
@@ -61,7 +61,7 @@ impl Venue {
         Some((Usdc::micros(i64::try_from(cash).ok()?), Usdc::micros(i64::try_from(fee).ok()?)))
     }
 
-    /// Millionths of a micro-USDC at the last close; none if no account could carry it.
+    /// Millionths of a micro-USDC at the last close; `None` if no account could carry it.
     fn gross(&self, order: &Order) -> Option<i128> {
         let gross = i128::from(self.unit.as_micros()) * i128::from(order.units);
         (gross > 0 && gross <= i128::from(Usdc::MOST.as_micros()) * MILLION / 2).then_some(gross)

@@ -1,5 +1,5 @@
-//! Markets, where the words of trading live. A simulated one and a replayed one share what they measure,
-//! what can be done in them and how an order is filled, so that a golem cannot tell which it is in.
+//! Markets, where the words of trading live. A simulated and a replayed market share their features, their actions and
+//! the way an order is filled, so that a golem cannot tell which it is in.
 
 pub mod candles;
 mod features;
@@ -18,14 +18,14 @@ use golem::world::{ActionSpec, DomainKind, DomainSpec, Manifest, Timing};
 pub(crate) const DAY_MS: f64 = 86_400_000.0;
 pub(crate) const YEAR_MS: f64 = 365.25 * DAY_MS;
 
-/// How many bars ahead a market is claimed about; over as many its volatility is measured, so that what
-/// is measured when a claim comes due is exactly what came after it was made.
+/// How many bars ahead claims about a market look; its volatility is measured over as many, so that the value when a
+/// claim comes due is exactly that of the time after it was made.
 const HORIZON: u32 = 24;
 
 /// Where volatility stands among the domains: it tells a calm market from a crisis before anything else does.
 const VOLATILITY: u8 = 1;
 
-/// What a market declares; the values of a bar stand in the order of its domains.
+/// The manifest of a market; the values of a bar stand in the order of its domains.
 fn manifest(world: &str, bar: Span, unit: &str, gas: bool) -> Manifest {
     let domain = |name: &str, weight, kind, horizon| {
         let scale = (kind == DomainKind::Range).then_some(features::BAND);
@@ -40,7 +40,7 @@ fn manifest(world: &str, bar: Span, unit: &str, gas: bool) -> Manifest {
     let instincts = [features::INSTINCTS, if gas { features::GAS_INSTINCTS } else { "" }];
     Manifest {
         world: world.to_owned(),
-        // Whoever opened it knows how.
+        // The caller that opened this world fills it in.
         spec: String::new(),
         bar,
         domains: market.into_iter().chain(gas.then(|| domain("gas", 0.10, DomainKind::Value, 1))).collect(),

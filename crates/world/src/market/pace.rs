@@ -1,5 +1,4 @@
-//! From a regime and relations to one bar of the simulated market: what a day or a year comes to in so short
-//! a time.
+//! From a regime and relations to one bar of the simulated market: rates of a day or a year, scaled to so short a time.
 
 use golem::time::Span;
 
@@ -9,7 +8,7 @@ use crate::chance::Odds;
 
 const HOUR_MS: f64 = 3_600_000.0;
 
-/// How strongly prices tend back to where they come from.
+/// How strongly prices tend back to the one they began at, a year.
 const HOMING_A_YEAR: f64 = 1.5;
 /// A jump, in deviations of an hour.
 const JUMP: f64 = 1.5;
@@ -22,7 +21,7 @@ const GAS_SPREAD: f64 = 0.35;
 const DEPTH_SPREAD: f64 = 0.30;
 const DEPTH_HALF_LIFE_HOURS: f64 = 2.0;
 
-/// What regime and relations come to for one bar.
+/// Regime and relations, scaled to one bar.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
     pub(super) root_bar: f64,

@@ -18,16 +18,16 @@ pub enum Regime {
     Crisis,
 }
 
-/// What a regime pulls everything towards.
+/// The levels a regime pulls everything towards.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Levels {
-    /// How long it lasts on average.
+    /// How long the regime lasts on average.
     pub(crate) days: f64,
-    /// As a fraction a year.
+    /// Volatility as a fraction a year.
     pub(crate) volatility: f64,
     /// Expected return a day.
     pub(crate) drift: f64,
-    /// Added to the market's own momentum.
+    /// Momentum, added to the market's own.
     pub(crate) momentum: f64,
     pub(crate) jumps_a_day: f64,
     pub(crate) gas_gwei: f64,
@@ -40,10 +40,10 @@ impl Regime {
     pub const ALL: [Regime; 5] =
         [Regime::Calm, Regime::TrendingUp, Regime::TrendingDown, Regime::Choppy, Regime::Crisis];
 
-    /// Where a market begins: roughly as often in each as it will be later.
+    /// The odds of the first regime: roughly the share of time a market is in each later.
     const FIRST: [f64; 5] = [0.50, 0.19, 0.15, 0.13, 0.03];
 
-    /// Where it goes when it leaves.
+    /// The odds of the next regime.
     pub(crate) const fn onward(self) -> [f64; 5] {
         match self {
             Regime::Calm => [0.00, 0.35, 0.30, 0.30, 0.05],
@@ -139,11 +139,11 @@ impl fmt::Display for Regime {
 /// How the next bar follows from this one. Leads are in deviations of the next return.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Relations {
-    /// How much of a return comes again; negative: how much of it reverses.
+    /// The part of a return that comes again; negative: the part that reverses.
     pub momentum: f64,
-    /// What a surprise in volume does to the next return.
+    /// The effect of a surprise in volume on the next return.
     pub volume_lead: f64,
-    /// What a surprise in gas does to the next return.
+    /// The effect of a surprise in gas on the next return.
     pub gas_lead: f64,
     /// Whether volatility rises with prices or against them.
     pub leverage: f64,

@@ -1,9 +1,9 @@
 //! A market that has already happened. Bars are told when they have closed and not before, and gaps are
-//! passed over. An order is quoted at the last close and filled at the open right after it, which nobody
-//! knew when it was decided; never at a wick somebody might have dreamt, and not across a gap.
+//! passed over. An order is quoted at the last close and filled at the open right after it, which was not
+//! known when the order was decided; never at the high or low of a bar, and not across a gap.
 //!
-//! The present is the same: a file that still grows. There an order waits for the bar that says at what it was filled, and
-//! it does so whether that bar is there already or not, so that a life is the same as it happens and long after.
+//! The present is such a market too: a file that still grows. There an order waits for the bar that gives its price,
+//! and it waits whether that bar is there already or not, so that a life is the same as it happens and long after.
 
 use std::sync::Arc;
 
@@ -20,31 +20,31 @@ use crate::paper::{self, Model, Paper};
 use crate::walk::Walk;
 use crate::{Error, Ledger, Order};
 
-/// What part of a day's turnover moves a market by one per cent.
+/// The part of a day's turnover that moves a market by one per cent.
 const DEPTH_OF_TURNOVER: f64 = 0.003;
-/// However quiet it gets, somebody is there for this many dollars.
+/// The least depth of a market, however quiet, in dollars.
 const LEAST_DEPTH: f64 = 10_000.0;
-/// Where no volume is known, somebody is there for this many.
+/// The depth of a market whose volume is not known, in dollars.
 const USUAL_DEPTH: f64 = 1_000_000.0;
-/// What is remembered of turnover from one bar to the next.
+/// The share of smoothed turnover kept from one bar to the next.
 const KEEP: f64 = 0.97;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ReplayConfig {
-    /// Begin with the first bar that opens then or later; without it, with the first of all.
+    /// The market begins with the first bar that opens then or later; without it, with the first of all.
     pub start: Option<Time>,
-    /// What this market is called, for screens.
+    /// The name of this market, for screens.
     pub name: String,
 }
 
 /// A market that has already happened, to live in.
 pub type Replay = Paper<Recording>;
 
-/// What happened, whoever lives in it.
+/// The recorded market itself, without the golem's record.
 #[derive(Debug)]
 pub struct Recording {
     candles: Candles,
-    /// Where more comes from.
+    /// The series that more candles come from.
     series: Option<Arc<Series>>,
     name: String,
     first: usize,
@@ -59,7 +59,7 @@ impl Replay {
         Ok(paper::open(Recording::new(candles, None, config)?, ledger))
     }
 
-    /// One that goes on as long as the series does.
+    /// Opens a market that goes on as long as the series grows.
     pub fn following(series: Arc<Series>, config: ReplayConfig, ledger: Ledger) -> Result<Replay, Error> {
         Ok(paper::open(Recording::new(series.latest()?, Some(series), config)?, ledger))
     }
@@ -88,7 +88,7 @@ impl Recording {
         self.candles.bars().last().map(|candle| candle.opened + self.candles.interval())
     }
 
-    /// What the next bar opens at, if it does so as this one closes.
+    /// The open of the next bar, if it opens as this one closes.
     fn next_open(&self) -> Option<f64> {
         let next = self.candles.bars().get(self.at + 1)?;
         (next.opened == self.closed()).then_some(next.open)
@@ -96,7 +96,7 @@ impl Recording {
 
     fn venue(&self, price: f64, held: i64) -> Venue {
         let depth = depth(&self.candles, self.turnover).unwrap_or(USUAL_DEPTH);
-        // Any number will do that is the same whenever this file is opened.
+        // Any number will do that is the same each time this file is opened.
         let salt = self.candles.bars()[0].opened.as_millis();
         Venue { unit: unit(price), depth, held, salt }
     }
@@ -183,7 +183,8 @@ impl Walk for Recording {
         self.tape.push(seen(&self.candles, &candle, self.turnover));
     }
 
-    /// Bars before the start are not told, but what can be seen in the first one comes from them.
+    /// Goes back to the first bar shown. Bars before the start are not told, but the features of the first one come
+    /// from them.
     fn rewind(&mut self) {
         self.at = 0;
         let opening = *self.candle();
@@ -352,7 +353,7 @@ mod tests {
         assert_eq!(world.reconcile(1).unwrap(), Fate::Pending);
         assert_eq!(world.commit(1, &buy).unwrap(), Fate::Pending);
         drop(world);
-        // Whoever comes back finds it taken; and what nobody took is ruled out at once.
+        // Reopened, the order is found taken; and a key that was never taken is ruled out at once.
         let mut world = live(&path, Ledger::file(&ledger).unwrap());
         world.seek(hour(2)).unwrap();
         assert_eq!((world.reconcile(1).unwrap(), world.reconcile(9).unwrap()), (Fate::Pending, Fate::Never));

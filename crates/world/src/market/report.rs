@@ -1,5 +1,5 @@
-//! What was found wrong while reading candles, in words an owner can act on: which line, and why; which
-//! stretch of time is missing. Nothing is repaired in silence.
+//! The report on a file of candles, in words an owner can act on: which line is wrong, and why; which stretch of time
+//! is missing. Nothing is repaired in silence.
 
 use std::fmt;
 

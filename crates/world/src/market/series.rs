@@ -1,8 +1,8 @@
-//! A series of candles that still grows. Rows are only ever added, each on disk before anybody sees it, and none is ever
-//! changed: whatever was told once stays so, and whoever goes through the whole file later sees what was seen at the time.
+//! A series of candles that still grows. Rows are only ever added, each on disk before it is seen, and none is ever
+//! changed: a replay of the whole file later shows what was seen at the time.
 //!
-//! One process adds, under a lock; any number read. A last line without its newline is being written, or was cut short, and
-//! is nobody's yet.
+//! One process adds rows, under a lock; any number read. A last line without its newline is being written, or was cut
+//! short, and does not count yet.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -15,10 +15,10 @@ use super::candles::{Candle, Candles};
 use crate::Error;
 
 const HEADER: &str = "ts,open,high,low,close,volume,venue\n";
-/// Of one that says what gas cost as well.
+/// The header of a series with gas prices.
 const WITH_GAS: &str = "ts,open,high,low,close,volume,venue,gas_gwei\n";
 
-/// What has come so far, for whoever reads; one serves all who watch the same file.
+/// The readers' view of a series; one serves all golems that watch the same file.
 #[derive(Debug)]
 pub struct Series {
     path: PathBuf,
@@ -28,7 +28,7 @@ pub struct Series {
 #[derive(Debug)]
 struct Known {
     candles: Candles,
-    /// Bytes of the file that are in them.
+    /// Bytes of the file that have been read into the candles.
     read: u64,
 }
 
@@ -48,13 +48,13 @@ impl Series {
         &self.path
     }
 
-    /// Everything that has come by now.
+    /// All candles that have come by now.
     pub fn latest(&self) -> Result<Candles, Error> {
         let failed = |source| Error::Io { what: "cannot read", path: self.path.clone(), source };
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let length = std::fs::metadata(&self.path).map_err(failed)?.len();
         if length < known.read {
-            return Err(self.wrong("what was told of it is not there any more; bring the old file back".to_owned()));
+            return Err(self.wrong("rows that were already read are gone from it; bring the old file back".to_owned()));
         }
         if length > known.read {
             let rest = read_from(&self.path, known.read).map_err(failed)?;
@@ -77,25 +77,25 @@ impl Series {
     }
 }
 
-/// Whoever adds to a series; only one can.
+/// The writer of a series; there can be only one.
 #[derive(Debug)]
 pub struct Writer {
     file: File,
     path: PathBuf,
     candles: Candles,
-    /// From whom the last row came.
+    /// The venue of the last row.
     venue: Option<String>,
     /// A write failed half-way: what the file holds is unknown until it is read again.
     stuck: bool,
 }
 
 impl Writer {
-    /// Opens or begins the file, and cuts off what was never whole.
+    /// Opens or begins the file, and cuts off a torn last line.
     pub fn open(path: impl Into<PathBuf>, interval: Span) -> Result<Writer, Error> {
         Writer::with(path, interval, HEADER)
     }
 
-    /// The same, for bars that say what gas cost. A file that was begun without stays without.
+    /// Opens or begins a file whose bars have gas prices. A file that was begun without them stays without.
     pub fn with_gas(path: impl Into<PathBuf>, interval: Span) -> Result<Writer, Error> {
         Writer::with(path, interval, WITH_GAS)
     }
@@ -140,7 +140,7 @@ impl Writer {
         &self.candles
     }
 
-    /// From whom its last bar came.
+    /// The venue of the last bar.
     pub fn venue(&self) -> Option<&str> {
         self.venue.as_deref()
     }
@@ -150,7 +150,7 @@ impl Writer {
         self.candles.bars().last().map(|bar| bar.opened + self.candles.interval())
     }
 
-    /// Adds bars that closed after the last, in order, from whom they came; all of them are on disk before it returns.
+    /// Adds bars of a venue that closed after the last one, in order; all of them are on disk before this returns.
     pub fn add(&mut self, bars: &[Candle], venue: &str) -> Result<(), Error> {
         if self.stuck {
             return Err(Error::Stuck { path: self.path.clone() });
@@ -161,7 +161,7 @@ impl Writer {
             let gas = if self.candles.gas_known() { format!(",{gas}") } else { String::new() };
             text += &format!("{},{open},{high},{low},{close},{volume},{venue}{gas}\n", opened.as_seconds());
         }
-        // As a reader will have it, or not at all.
+        // Checked as a reader will parse it.
         let wrong = |why| Error::Candles { path: self.path.clone(), why };
         let added = parse(text.as_bytes(), &self.candles).map_err(wrong)?;
         self.stuck = true;
@@ -183,7 +183,7 @@ fn read_from(path: &Path, at: u64) -> io::Result<Vec<u8>> {
     Ok(rest)
 }
 
-/// Whole lines that follow what is known.
+/// Parses whole lines that follow the known candles.
 fn parse(text: &[u8], known: &Candles) -> Result<Vec<Candle>, String> {
     let text = std::str::from_utf8(text).map_err(|_| "it is not text".to_owned())?;
     let mut last = known.bars().last().map(|bar| bar.opened + known.interval());
@@ -191,7 +191,7 @@ fn parse(text: &[u8], known: &Candles) -> Result<Vec<Candle>, String> {
     let header = if known.gas_known() { WITH_GAS } else { HEADER };
     for line in text.strip_prefix(header).unwrap_or(text).lines() {
         let candle = row(line, known.gas_known())
-            .ok_or_else(|| format!("'{}' is no row of it", golem::plain::line(line, 80)))?;
+            .ok_or_else(|| format!("'{}' is not a row of candles", golem::plain::line(line, 80)))?;
         let sound = candle.check().and_then(|()| {
             let in_order = last.is_none_or(|last| candle.opened >= last);
             if in_order { Ok(()) } else { Err("it opens before the bar before it has closed") }
@@ -240,7 +240,7 @@ mod tests {
         let mut writer = Writer::with_gas(&path, HOUR).unwrap();
         writer.add(&[at(5, 31.5)], "pool").unwrap();
         drop(writer);
-        // Whoever opens it goes on as it was begun.
+        // A writer goes on with the columns the file was begun with.
         let mut writer = Writer::open(&path, HOUR).unwrap();
         assert_eq!(writer.venue(), Some("pool"));
         writer.add(&[at(6, 0.25)], "pool").unwrap();
@@ -319,7 +319,7 @@ mod tests {
         assert!(matches!(Writer::open(&path, HOUR), Err(Error::Busy { .. })));
         let series = Series::open(&path, HOUR).unwrap();
         std::fs::write(&path, HEADER).unwrap();
-        assert!(series.latest().unwrap_err().to_string().contains("not there any more"));
+        assert!(series.latest().unwrap_err().to_string().contains("gone from it"));
         std::fs::write(&path, format!("{HEADER}1,2,3\n")).unwrap();
         drop(writer);
         assert!(Writer::open(&path, HOUR).unwrap_err().to_string().contains("'1,2,3' is no row of it"));

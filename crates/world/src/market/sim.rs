@@ -20,16 +20,16 @@ use crate::{Error, Ledger, Order};
 /// 2024-01-01T00:00:00Z.
 const START: Time = Time::seconds(1_704_067_200);
 
-/// Where prices come from and, over years, tend back to: without it a long life ends at zero or infinity.
+/// The price at the beginning, to which prices tend back over years: without it a long life ends at zero or infinity.
 const HOME: f64 = 2_300.0;
-/// The least and the most anything ever costs.
+/// The lowest and the highest price.
 const PRICES: (f64, f64) = (0.01, 1e8);
-/// No bar moves further than this.
+/// The largest move of a bar.
 const LARGEST_RETURN: f64 = 0.5;
-/// A jump echoes no louder than a return of so many deviations.
+/// The largest return that momentum follows, in deviations: a jump counts as no more.
 const LARGEST_ECHO: f64 = 4.0;
 
-/// An edge beyond a tenth is no edge but another market.
+/// The largest edge in basis points: beyond a tenth it is not an edge but another market.
 const LARGEST_EDGE: u32 = 1_000;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,11 +38,11 @@ pub struct SimConfig {
     pub bar: Span,
     /// Days between changes in how things relate, on average; 0 is never.
     pub relations_change_days: f64,
-    /// Makes it fair: nothing tells the next return, but for bursts of volume that are followed by a drift of
+    /// Makes the market fair: nothing predicts the next return, except bursts of volume that are followed by a drift of
     /// this much; 0 is no bursts.
     pub edge_bps: Option<u32>,
-    /// Gives volatility and gas a tide that turns back what was until this day, and carries it on from then;
-    /// calm for ever otherwise.
+    /// Gives volatility and gas a tide that turns back until this day and goes further from then on, in a market that
+    /// is calm for ever otherwise.
     pub flip_days: Option<f64>,
 }
 
@@ -55,14 +55,14 @@ impl Default for SimConfig {
 /// A simulated market to live in.
 pub type Sim = Paper<Simulation>;
 
-/// The market itself, whoever lives in it.
+/// The market itself, without the golem's record.
 #[derive(Debug)]
 pub struct Simulation {
     config: SimConfig,
     state: State,
 }
 
-/// What no golem is told: how the next bar will be made.
+/// How the next bar will be made, which no golem is told.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Truth {
     pub regime: Regime,
@@ -165,16 +165,16 @@ impl Walk for Simulation {
     }
 }
 
-/// Everything that moves.
+/// The state of the market: everything that moves.
 #[derive(Clone, Debug)]
 struct State {
     closed: Time,
     price: f64,
     /// The last return, from which the next follows.
     echo: f64,
-    /// How far volume was from what was to be expected; the next return follows from that too.
+    /// How far volume was from the expected; the next return follows from that too.
     volume_surprise: f64,
-    /// The same of gas.
+    /// How far gas was from the expected.
     gas_surprise: f64,
     /// Logarithm of volatility as a fraction a year.
     log_volatility: f64,
@@ -231,7 +231,7 @@ impl State {
     fn expected(&self) -> f64 {
         let home = (HOME - self.price) / (HOME + self.price);
         // The echo is a return, not a number of deviations: these may have grown with it, and momentum
-        // times leverage would add up to a drift nobody declared.
+        // times leverage would add up to a drift that was not declared.
         let surprises = self.relations.volume_lead * self.volume_surprise + self.relations.gas_lead * self.gas_surprise;
         let planted = self.bursts.as_ref().map_or(0.0, Bursts::expected);
         self.pace.drift
@@ -268,7 +268,7 @@ impl State {
         if self.noise.happens(self.pace.spike) {
             self.log_gas += self.noise.between(0.5, 1.5);
         }
-        // Whoever offers depth steps back when volatility surprises.
+        // Market makers step back when volatility surprises.
         self.log_depth = self.pace.depth.next(self.log_depth, -volatile);
         let gas = self.log_gas + swing.gas;
         self.tape.push(seen(self.closed, self.price, self.volume_surprise, gas, self.log_depth));
@@ -280,7 +280,7 @@ impl State {
         self.tide.map_or(Swing::default(), |tide| tide.at(bars() as f64))
     }
 
-    /// Regime and relations change between bars, never within one.
+    /// Changes regime and relations where they are due: between bars, never within one.
     fn turn(&mut self, config: &SimConfig) {
         let over = |until: Option<Time>| until.is_some_and(|until| self.closed >= until);
         let (regime, relations) = (over(self.regime_until), over(self.relations_until));
@@ -306,7 +306,7 @@ impl State {
     }
 }
 
-/// What a bar looks like from outside.
+/// A bar as it can be seen.
 fn seen(closed: Time, price: f64, volume_surprise: f64, log_gas: f64, log_depth: f64) -> Seen {
     let half = 0.5 * volume_surprise;
     Seen {
@@ -321,7 +321,7 @@ fn seen(closed: Time, price: f64, volume_surprise: f64, log_gas: f64, log_depth:
     }
 }
 
-/// In a fair market nothing leads to the next return; how volatility and gas fade stays.
+/// Draws relations. In a fair market nothing leads to the next return; volatility and gas fade as elsewhere.
 fn draw(config: &SimConfig, ties: &mut Chance) -> Relations {
     let drawn = Relations::draw(ties);
     match config.edge_bps {
@@ -334,7 +334,7 @@ fn later(from: Time, mean_days: f64, chance: &mut Chance) -> Time {
     from + Span::millis((chance.wait() * mean_days * DAY_MS) as u64)
 }
 
-/// When the regime will change; with a tide never, so that the flip is all that does.
+/// When the regime will change; with a tide never, so that only the flip changes anything.
 fn turns(from: Time, config: &SimConfig, regime: Regime, weather: &mut Chance) -> Option<Time> {
     config.flip_days.is_none().then(|| later(from, regime.levels().days, weather))
 }

@@ -1,6 +1,6 @@
 //! Markets staged for an experiment, where it is known what can be learned and when that stops being true.
-//! Bursts plant the one pattern in returns that nobody could foresee otherwise; a tide makes volatility and gas
-//! turn back what was, and from a day on carry it further. Both leave the chance of the natural market alone.
+//! Bursts plant the one pattern in returns that are otherwise unpredictable; a tide makes volatility and gas
+//! turn back at first, and from a set day on go further. Both leave the chance of the natural market alone.
 
 use std::f64::consts::TAU;
 
@@ -10,7 +10,7 @@ use crate::chance::{Chance, Odds};
 const DRIFT_BARS: u32 = 24;
 /// Bars from one burst to the next, on average.
 const BETWEEN_BURSTS: f64 = 150.0;
-/// What a burst adds to its own return, in deviations.
+/// The return added by a burst to its own bar, in deviations.
 pub(super) const BURST_RETURN: f64 = 2.0;
 /// The surprise that makes a bar's volume six times what it is without one: 6 − 1 ⁄ 6.
 pub(super) const BURST_VOLUME: f64 = 35.0 / 6.0;
@@ -30,7 +30,7 @@ const GAS_SWING: f64 = 0.3;
 #[derive(Clone, Debug)]
 pub(super) struct Bursts {
     odds: Odds,
-    /// What a bar drifts after a burst.
+    /// The drift of a bar after a burst.
     drift: f64,
     /// Up or down, while there is drift left.
     way: f64,
@@ -39,7 +39,7 @@ pub(super) struct Bursts {
 }
 
 impl Bursts {
-    /// None where there would be nothing to gain.
+    /// The bursts of a market; `None` where there would be nothing to gain.
     pub(super) fn new(seed: u64, edge_bps: u32) -> Option<Bursts> {
         (edge_bps > 0).then(|| Bursts {
             // A burst waits until the drift of the last one is over, so that every burst pays in full.
@@ -51,12 +51,12 @@ impl Bursts {
         })
     }
 
-    /// What the next bar is to return because of the last burst.
+    /// The return of the next bar due to the last burst.
     pub(super) fn expected(&self) -> f64 {
         if self.left > 0 { self.way * self.drift } else { 0.0 }
     }
 
-    /// On to the next bar; which way it bursts, if it does.
+    /// Goes on to the next bar; returns the direction of its burst, if there is one.
     pub(super) fn next(&mut self) -> Option<f64> {
         if self.left > 0 {
             self.left -= 1;
@@ -89,7 +89,7 @@ impl Tide {
         Tide { flip: flip_bars }
     }
 
-    /// As it stands so many bars from the beginning.
+    /// The swing so many bars from the beginning.
     pub(super) fn at(&self, bars: f64) -> Swing {
         // In bars as they count before the flip, so that nothing leaps when it comes.
         let gone = bars.min(self.flip) + (bars - self.flip).max(0.0) / LONGER;

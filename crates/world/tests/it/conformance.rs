@@ -179,11 +179,11 @@ fn every_lie_is_found_and_named() {
         (Lie::NamesAFeatureTwice, "two features are named vol_24"),
         (Lie::HasAnInstinctNobodyCanRead, "the instinct 'when the moon is full expect gas' cannot be read"),
         (Lie::EndsBeforeItStarts, "a world must not end before it starts"),
-        (Lie::IsAway, "a world must be able to tell its bars: nobody answers; it is tried again"),
+        (Lie::IsAway, "a world must be able to tell its bars: nobody answers; it will be tried again"),
         (Lie::TellsEarly, "is told earlier"),
         (Lie::SkipsABar, "asked in chunks it tells other bars"),
         (Lie::ForgetsWhatItSaidBefore, "asked for the past again, it tells another"),
-        (Lie::HidesAFeature, "has not one value for every feature"),
+        (Lie::HidesAFeature, "does not have one value for every feature"),
         (Lie::ShowsNoNumber, "NaN"),
         (Lie::FailsAtNonsense, "nonsense is refused, not an error"),
         (Lie::QuotesAnotherPriceEachTime, "the same preview at the same bar gives another quote"),
@@ -197,9 +197,9 @@ fn every_lie_is_found_and_named() {
         (Lie::ActsTwice, "something was done twice"),
         (Lie::DoesAKeyAnew, "the same key gave another outcome"),
         (Lie::ForgetsItsFates, "it has forgotten what became of key 1"),
-        (Lie::KnowsWhatNobodySent, "it knows of a key nobody sent"),
+        (Lie::KnowsWhatNobodySent, "it knows of a key that was never sent"),
         (Lie::DoesWhatWasRuledOut, "a key that was ruled out must never be done"),
-        (Lie::IsNotSureAfterwards, "asked about key 1 it tells another story"),
+        (Lie::IsNotSureAfterwards, "asked again about key 1, it gives another fate"),
     ] {
         check_found(lie, &findings(&[lie]), sentence);
     }
@@ -211,7 +211,7 @@ fn every_lie_that_takes_its_time_is_found_and_named() {
         (SlowLie::DoesItLate, "order 35 was carried out after its end"),
         (SlowLie::DoesTwiceWhatIsSentTwice, "something was done twice"),
         (SlowLie::DoesItAgainWhenReopened, "something was done twice"),
-        (SlowLie::MixesUpItsKeys, "key 20 is told what became of key 21"),
+        (SlowLie::MixesUpItsKeys, "asked about key 20, it gives the fate of key 21"),
         (SlowLie::NeverAnswers, "key 1 is still pending after 100 bars"),
         (SlowLie::ChangesItsMind, "key 1 was done and then it was never to be done"),
     ] {

@@ -1,4 +1,4 @@
-//! What can be typed about a chain: by this program, and by `bardo`, whose help and pages list it.
+//! The command line of `bardo chain`: parsed by this program, and by `bardo`, whose help and pages list it.
 
 use std::path::PathBuf;
 
@@ -6,20 +6,20 @@ use clap::{Args as ClapArgs, Subcommand};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ChainVerb {
-    /// Run a chain on this machine on which nothing is real but the code: Uniswap v3, traders and a purse
+    /// Run a chain on this machine on which only the code is real: Uniswap v3, traders and a purse
     Devnet(Devnet),
-    /// Follow a pool into the present: one for any number of golems
+    /// Follow a pool as it trades; one process serves any number of golems
     Watch {
         /// Folder with a chain.json
         folder: PathBuf,
-        /// What its bars are called among your data
+        /// Name of its bars among your data
         #[arg(long = "as", value_name = "NAME", default_value = "pool")]
         name: golem::Name,
         /// How long a bar lasts, in seconds
         #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
         bar: u64,
     },
-    /// Carry out the orders of a golem in a pool: the program for `golem new --orders`
+    /// Carry out the orders of a golem in a pool; the program for `golem new --orders`
     Orders {
         /// Folder with a chain.json
         folder: PathBuf,
@@ -27,7 +27,7 @@ pub(crate) enum ChainVerb {
         #[arg(long, value_name = "CHAIN=DOLLARS")]
         real_money: Option<String>,
     },
-    /// Sign what is on the list of a chain.json, and nothing else: the program for its `signer`
+    /// Sign only transactions on the list of a chain.json; the program for its `signer`
     Signer {
         /// Folder with a chain.json
         folder: PathBuf,
@@ -35,12 +35,12 @@ pub(crate) enum ChainVerb {
         #[arg(long, value_name = "FILE")]
         key: PathBuf,
     },
-    /// Show a purse: what is in it, who may spend how much of it, and until when
+    /// Show a purse: its contents, its key, what may leave and until when
     Purse {
         /// Folder with a chain.json
         folder: PathBuf,
     },
-    /// Say which calls the owner of a purse makes to freeze or sweep it or to give it to a key; on a devnet, make them
+    /// List the calls by which the owner of a purse freezes or sweeps it, or gives it to a key; on a devnet, make them
     Owner {
         /// Folder with a chain.json
         folder: PathBuf,
@@ -51,16 +51,16 @@ pub(crate) enum ChainVerb {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum OwnerDeed {
-    /// Nothing leaves it any more but to its owner
+    /// Stop everything from leaving the purse except to its owner
     Freeze,
-    /// It may be used again
+    /// Allow the key to spend again
     Thaw,
-    /// Everything in it goes to its owner
+    /// Send everything in the purse to its owner
     Sweep,
-    /// Give it to this key, and to no other
+    /// Give the purse to this key, and take it from any other
     Key {
         key: String,
-        /// For how long
+        /// How long the key is valid
         #[arg(long, value_name = "DAYS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3_650))]
         days: u64,
     },
@@ -68,10 +68,10 @@ pub(crate) enum OwnerDeed {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Devnet {
-    /// Where its chain.json is written
+    /// Folder for its chain.json
     #[arg(default_value = "devnet")]
     pub(crate) folder: PathBuf,
-    /// What its bars are called among your data
+    /// Name of its bars among your data
     #[arg(long = "as", value_name = "NAME", default_value = "devnet")]
     pub(crate) name: golem::Name,
     /// How long a bar lasts, in seconds
@@ -80,7 +80,7 @@ pub(crate) struct Devnet {
     /// Let golems give the pool liquidity, in shares of a hundred dollars, instead of buying and selling
     #[arg(long)]
     pub(crate) shares: bool,
-    /// What the traders do follows from this number
+    /// Seed of the traders
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
     /// Folder of the node and the venue's contracts; fetched with npm if they are not there

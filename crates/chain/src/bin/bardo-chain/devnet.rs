@@ -1,4 +1,5 @@
-//! A chain on this machine: a real node, the venue's own contracts, traders from a seed, and its bars among an owner's data.
+//! `bardo chain devnet`: a real node on this machine, the venue's own contracts, traders from a seed, and its bars
+//! among the owner's data.
 
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -29,11 +30,11 @@ pub(crate) fn devnet(home: &Home, args: &Devnet, json: bool) -> Result<ExitCode,
     if Site::file(&args.folder).exists() {
         let folder = args.folder.display();
         return Err(Error::Usage(format!(
-            "{folder} has a chain.json: of a chain that is up, or of one that was cut off; name another folder, or remove it"
+            "{folder} has a chain.json, of a devnet that is running or that was killed; name another folder, or remove the file"
         )));
     }
     let parts = fetched(args.parts.clone())?;
-    // Whoever keeps the node starts it somewhere else.
+    // The keeper starts the node in another folder.
     let parts = parts.canonicalize().map_err(|source| Error::Io { what: "cannot find", path: parts, source })?;
     let stop = told_to_stop()?;
     std::fs::create_dir_all(&args.folder).map_err(|source| Error::Io {
@@ -57,7 +58,7 @@ pub(crate) fn devnet(home: &Home, args: &Devnet, json: bool) -> Result<ExitCode,
         watcher.forget();
         ended
     });
-    // What it was is gone with it, however it ended.
+    // The chain is gone, so its description goes too.
     let _ = std::fs::remove_file(Site::file(&args.folder));
     ended?;
     if !json {
@@ -66,7 +67,7 @@ pub(crate) fn devnet(home: &Home, args: &Devnet, json: bool) -> Result<ExitCode,
     Ok(ExitCode::SUCCESS)
 }
 
-/// Starts the node so that it ends with this process, however that ends.
+/// Starts the node under a keeper, so that it ends with this process, even after a kill.
 fn keep(command: &[String], folder: &Path) -> std::io::Result<Child> {
     let launch = Launch { command: command.to_vec(), folder: folder.to_owned(), ..Launch::default() };
     let (keeper, launch) = (keeper(), serde_json::to_string(&launch).expect("plain data"));
@@ -74,7 +75,7 @@ fn keep(command: &[String], folder: &Path) -> std::io::Result<Child> {
     command.args(&keeper[1..]).arg(launch).stdin(Stdio::piped()).stdout(Stdio::null()).process_group(0).spawn()
 }
 
-/// Until it is told to stop.
+/// Trades until it is told to stop.
 fn trade(
     args: &Devnet,
     net: &net::Devnet,
@@ -85,7 +86,7 @@ fn trade(
     let mut traders = Traders::new(args.seed);
     let (mut told, mut next) = (false, Instant::now());
     while !stop.load(Ordering::Relaxed) {
-        // A node that is gone is over, and whoever asked for it should know.
+        // A node that is gone ends the command with an error.
         traders.trade(net).and_then(|()| watcher.look()).map_err(said)?;
         if !told && watcher.bars() >= 3 {
             told = true;
@@ -114,7 +115,7 @@ fn next_steps(args: &Devnet, url: &str) {
     line(format!("  bardo chain purse {folder}"));
 }
 
-/// Where the node and the contracts are; fetched, if they are not there.
+/// The folder of the node and the contracts, which are fetched if they are not there.
 fn fetched(given: Option<PathBuf>) -> Result<PathBuf, Error> {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let cache = || set("XDG_CACHE_HOME").or_else(|| set("HOME").map(|user| user.join(".cache")));
@@ -129,7 +130,7 @@ fn fetched(given: Option<PathBuf>) -> Result<PathBuf, Error> {
     if net::is_complete(&parts) {
         return Ok(parts);
     }
-    Err(Error::Host(format!("npm has not brought everything into {}; remove it, and try again", parts.display())))
+    Err(Error::Host(format!("npm did not install everything into {}; remove it, and try again", parts.display())))
 }
 
 fn npm(parts: &Path) -> Result<(), Error> {

@@ -1,5 +1,5 @@
-//! `bardo-chain`, which `bardo chain` hands over to: a real chain, on which a purse caps what a golem's key can do. It is a
-//! program of its own, so that whoever has no use for a chain neither builds nor ships what one is made of.
+//! `bardo-chain`, which `bardo chain` hands over to: a real chain, on which a purse caps what a golem's key can do. It
+//! is a program of its own, so that `bardo` builds and ships without the dependencies of a chain.
 
 mod args;
 mod devnet;
@@ -27,7 +27,7 @@ use args::ChainVerb;
 use output::line;
 use place::said;
 
-/// What a command ends with that was refused; what else goes wrong ends with 1.
+/// The exit code of a refused command; any other error exits with 1.
 const REFUSED: u8 = 6;
 
 /// A real chain: a golem that exchanges money in a pool, with a purse that caps it.
@@ -54,7 +54,7 @@ struct Args {
 enum Verb {
     #[command(flatten)]
     Chain(ChainVerb),
-    /// Keep a program, so that nothing of it is left
+    /// Keep a program, so that nothing of it is left behind
     #[command(hide = true)]
     Keep { launch: String },
 }
@@ -91,7 +91,8 @@ fn signer(folder: &Path, file: &Path) -> Result<ExitCode, Error> {
     let password = std::env::var("BARDO_CHAIN_PASSWORD").unwrap_or_default();
     let mut key = Key::open(file, &password, site.list()).map_err(said)?;
     let (from, to) = (std::io::stdin().lock(), std::io::stdout().lock());
-    serve(&mut key, from, to).map_err(|why| Error::Host(format!("whoever asked is gone: {why}")))?;
+    serve(&mut key, from, to)
+        .map_err(|why| Error::Host(format!("the program that asks for signatures is gone: {why}")))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -112,7 +113,7 @@ fn purse(folder: &Path, json: bool) -> Result<ExitCode, Error> {
     line(format!("owner      {owner}"));
     match held.key {
         Some(key) => line(format!("key        {key}, until {}", date(Time::seconds(held.until)))),
-        None => line("key        none yet, or none any more: only its owner can do anything with it"),
+        None => line("key        none: only its owner can use the purse"),
     }
     let shares = held.shares.map_or(String::new(), |shares| format!(", and {} shares in the pool", units(shares)));
     line(format!("holds      {} and {} of the thing{shares}", held.money, units(held.things)));

@@ -1,5 +1,5 @@
-//! A program that carries out the orders of one golem in a pool. It has the key, or somebody else has it; the golem's host
-//! never does.
+//! A program that carries out the orders of one golem in a pool. The key is with this program or with a signer of its
+//! own, never with the golem's host.
 
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
@@ -15,9 +15,9 @@ use outside::wire::{self, Answer, Ask, Effect, Hello, Manifest, Question, VERSIO
 use crate::output;
 use crate::place::{open, said};
 
-/// How long somebody who cannot be reached is left alone.
+/// How long to wait before a chain that cannot be reached is asked again, in milliseconds.
 const AGAIN: u64 = 2_000;
-/// Dollars and ether that a key is given on a chain on which nothing is real.
+/// A devnet's purse: dollars in it, and its allowance for a day in dollars and in thousandths of an ether.
 const GIVEN: u64 = 5_000;
 
 pub(crate) fn orders(folder: &Path, real: Option<&str>) -> Result<ExitCode, Error> {
@@ -25,7 +25,7 @@ pub(crate) fn orders(folder: &Path, real: Option<&str>) -> Result<ExitCode, Erro
     let most = site.admits(real).map_err(said)?;
     let mut lines = std::io::stdin().lock().lines();
     let mut heard = || lines.next().transpose().ok().flatten();
-    let unreadable = |why: serde_json::Error| Error::Usage(format!("that is no message: {why}"));
+    let unreadable = |why: serde_json::Error| Error::Usage(format!("that is not a message: {why}"));
     let Some(hello) = heard() else { return Ok(ExitCode::SUCCESS) };
     let hello: Hello = serde_json::from_str(&hello).map_err(unreadable)?;
     let (Some(born), Some(whose), "orders") = (hello.world, hello.id, hello.bardo.as_str()) else {
@@ -39,11 +39,11 @@ pub(crate) fn orders(folder: &Path, real: Option<&str>) -> Result<ExitCode, Erro
         if ask == Ask::Bye {
             break;
         }
-        // Whatever is wrong here is wrong with the chain or for its owner to mend: the golem waits, and says why.
+        // Any fault here is the chain's, or one for the owner to mend: the golem waits, and says why.
         let answer = match hands.answer(ask) {
             Ok(answer) => Answer { id, ..answer },
             Err(why) => {
-                // A signer that is gone and a record that cannot be written are taken up anew.
+                // A signer that is gone and an outbox that cannot be written are opened again.
                 if matches!(why, Wrong::Wrong(_) | Wrong::Io { .. }) {
                     hands.venue = None;
                 }
@@ -62,17 +62,17 @@ fn welcome() -> Welcome {
 
 struct Hands {
     site: Site,
-    /// Where that was read.
+    /// The folder of the site's file.
     folder: PathBuf,
-    /// Dollars a day, where they are real.
+    /// The limit in dollars a day, where they are real.
     most: Option<u64>,
     born: Manifest,
     whose: String,
     own: PathBuf,
     venue: Option<Venue>,
-    /// The last number that its golem has used.
+    /// The last number that the golem has used.
     last: Option<u64>,
-    /// Why nothing may be begun, once that has been looked for by this process.
+    /// Why nothing may be begun, if anything; none before this process has looked for it.
     astray: Option<Option<String>>,
 }
 
@@ -80,17 +80,20 @@ impl Hands {
     fn answer(&mut self, ask: Ask) -> Result<Answer, Wrong> {
         let nothing = Answer::default();
         Ok(match ask {
-            // The chain knows where it stands; whether its golem does is looked at before anything is begun.
+            // The chain has its own state; whether the golem's books agree is checked before anything is begun.
             Ask::Seek { key, .. } => {
                 (self.last, self.astray) = (key, None);
                 nothing
             }
             Ask::Bye => nothing,
-            Ask::Observe { .. } => return Err(Wrong::Wrong("it carries out orders and shows nothing".to_owned())),
+            Ask::Observe { .. } => {
+                return Err(Wrong::Wrong("this program carries out orders, and has no bars".to_owned()));
+            }
             Ask::Preview { order } => {
                 let buys = self.buys(order.action)?;
                 let astray = self.is_astray()?;
-                // It begins nothing more; what it believes to hold it may try to sell, or it could never end.
+                // The golem begins nothing more; it may still try to sell what it believes to hold, or it could never
+                // end.
                 if let Some(why) = astray.clone().filter(|_| buys) {
                     return Ok(Answer { quote: Some(None), why: Some(why), ..nothing });
                 }
@@ -127,19 +130,20 @@ impl Hands {
         let action = self.born.actions.get(usize::from(action));
         action
             .map(|action| action.effect == Effect::Adds)
-            .ok_or_else(|| Wrong::Wrong("nobody knows this action".into()))
+            .ok_or_else(|| Wrong::Wrong("the world has no such action".into()))
     }
 
-    /// Why the books of its golem do not say what is in the purse; looked for once, before anything is begun.
+    /// Why the golem's books do not agree with the purse; looked for once, before anything is begun.
     fn is_astray(&mut self) -> Result<Option<String>, Wrong> {
         if let (None, Some(last)) = (&self.astray, self.last) {
-            let told = |why| format!("{why}; it begins nothing more. Retire it, and what is in the purse goes home");
+            let told =
+                |why| format!("{why}; the golem begins nothing more. Retire it, and everything in the purse goes home");
             self.astray = Some(self.venue(false)?.astray(last)?.map(told));
         }
         Ok(self.astray.clone().flatten())
     }
 
-    /// The venue, opened when it is first needed; where something is to be spent, with a purse that lets this key.
+    /// The venue, opened when it is first needed; before spending, the purse must allow this key.
     fn venue(&mut self, spends: bool) -> Result<&mut Venue, Wrong> {
         let mut venue = match self.venue.take() {
             Some(venue) => venue,

@@ -1,4 +1,5 @@
-//! What is printed: words on standard output, complaints beside it, and nothing that a terminal could take for an order.
+//! Output: results on standard output, complaints on standard error, and no control characters that a terminal could
+//! act on.
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -6,12 +7,12 @@ use std::io::{self, Write};
 use golem::plain;
 use serde::Serialize;
 
-/// Prints a line. Who no longer reads it is no reason to leave work half done.
+/// Prints a line. A reader that is gone is no reason to leave work half done.
 pub(crate) fn line(text: impl AsRef<str>) {
     put(&plain::text(text.as_ref()));
 }
 
-/// Says what is wrong or worth knowing beside the result, as plainly as `line`.
+/// Prints an error or a remark on standard error, as plainly as `line`.
 pub(crate) fn complain(text: impl Display) {
     let _ = writeln!(io::stderr().lock(), "bardo chain: {}", plain::text(&text.to_string()));
 }

@@ -1,4 +1,4 @@
-//! What only a purse's owner can do: said as calls for any wallet, and done where nothing is real.
+//! Calls that only a purse's owner can make: printed for any wallet, and made at once on a devnet.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -16,7 +16,7 @@ use crate::output::{self, line};
 use crate::place::said;
 
 const DAY: u64 = 86_400;
-/// Wei that a new key is given where they are worth nothing.
+/// Wei that a new key is given on a devnet.
 const GAS: u64 = 1_000_000_000_000_000_000;
 
 pub(crate) fn owner(folder: &Path, deed: &OwnerDeed, json: bool) -> Result<ExitCode, Error> {
@@ -55,7 +55,7 @@ pub(crate) fn owner(folder: &Path, deed: &OwnerDeed, json: bool) -> Result<ExitC
 }
 
 fn read(key: &str) -> Result<Address, Error> {
-    key.parse().map_err(|why| Error::Usage(format!("{key} is no address: {why}")))
+    key.parse().map_err(|why| Error::Usage(format!("{key} is not an address: {why}")))
 }
 
 fn freezes(frozen: bool) -> (String, Vec<u8>) {
@@ -66,7 +66,7 @@ fn keys(key: Address, until: u64) -> (String, Vec<u8>) {
     (format!("setKey({key}, {until})"), Purse::setKeyCall { key, until }.abi_encode())
 }
 
-/// What is in the pool first, if anything is.
+/// The calls that empty a purse, beginning with its liquidity in the pool if there is any.
 fn sweeps(site: &Site) -> Result<Vec<(String, Vec<u8>)>, Error> {
     let in_pool = site.chain().and_then(|chain| venue::in_pool(&chain, &site.place)).map_err(said)?;
     let bring = || ("bringIn()".to_owned(), Purse::bringInCall {}.abi_encode());

@@ -1,4 +1,4 @@
-//! A chain as it was written down, opened for one golem, and what it says if that does not go.
+//! The venue of one golem, opened from a chain.json, and the host's errors for those of the chain.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use chain::site::Site;
 use chain::venue::Venue;
 use host::Error;
 
-/// What the chain says in its own words.
+/// An error of the chain as one of the host, by the caller's reaction.
 pub(crate) fn said(error: chain::Error) -> Error {
     match error {
         chain::Error::Io { what, path, source } => Error::Io { what, path, source },
@@ -17,7 +17,7 @@ pub(crate) fn said(error: chain::Error) -> Error {
     }
 }
 
-/// Where this golem acts; its own folder is this.
+/// Opens the venue for this golem, with its key and outbox in its own folder.
 pub(crate) fn open(site: &Site, whose: &str, own: &Path) -> Result<Venue, chain::Error> {
     let signer: Box<dyn Signer> = if site.signer.is_empty() {
         Box::new(Key::kept(&own.join("key"), site.list())?)

@@ -1,4 +1,4 @@
-//! How a command that goes on until it is told otherwise is told.
+//! Signals that stop a command which otherwise runs for ever.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -7,11 +7,11 @@ use host::Error;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 
-/// What it ends with where it is told twice.
+/// The exit code after a second signal.
 const INTERRUPTED: i32 = 130;
 
-/// Whether somebody has said that this is to end; what is under way may be finished first, unless they say it again. A
-/// terminal that is gone says nothing.
+/// A flag that is set by the first signal to stop, so that work under way can be finished; a second signal ends the
+/// process. SIGHUP is ignored.
 pub(crate) fn told_to_stop() -> Result<Arc<AtomicBool>, Error> {
     let deaf = |why| Error::Host(format!("cannot listen for signals: {why}"));
     let stop = Arc::new(AtomicBool::new(false));

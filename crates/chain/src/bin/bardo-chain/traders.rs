@@ -1,26 +1,26 @@
-//! Whoever else is in the pool of a chain on which nothing is real: they follow from a seed. Prices wander, turn back when they
-//! have gone far, and go on for a while after a burst: there is something to find out.
+//! The traders in the pool of a devnet, from a seed. Prices wander, turn back when they have gone far, and go on for a
+//! while after a burst: there is something to find out.
 
 use chain::U256;
 use chain::devnet::Devnet;
 use serde_json::json;
 
-/// Dollars that an ordinary trade is about.
+/// The size of an ordinary trade, in dollars.
 const USUAL: u64 = 1_500;
-/// How far they let the price be carried off, in dollars that went in.
+/// How far the price can be carried off before all trade against it, in dollars that went in.
 const FAR: i64 = 120_000;
 /// How long a burst goes on afterwards, in trades.
 const AFTER: u32 = 24;
-/// What a unit of gas usually costs, in wei.
+/// The usual price of a unit of gas, in wei.
 const GAS: i64 = 50_000_000;
 
 pub(crate) struct Traders {
     state: u64,
     /// Dollars that went in, less those that came out.
     carried: i64,
-    /// Which way it goes on, and for how long.
+    /// The direction after a burst, and for how many trades it lasts.
     after: Option<(bool, u32)>,
-    /// What a unit of gas costs, in wei.
+    /// The present price of a unit of gas, in wei.
     gas: i64,
 }
 
@@ -37,7 +37,7 @@ impl Traders {
         (z ^ (z >> 31)) % n
     }
 
-    /// What the next of them does: whether it buys, and for how many dollars.
+    /// The next trade: whether it buys, and for how many dollars.
     fn next(&mut self) -> (bool, u64) {
         let size = USUAL / 4 + self.below(USUAL);
         if self.after.is_none() && self.below(90) == 0 {
@@ -45,7 +45,7 @@ impl Traders {
             self.after = Some((up, AFTER));
             return (up, USUAL * 12);
         }
-        // Of a hundred: those who go on after a burst, or who think that it has gone far enough.
+        // Buyers of a hundred: more in the direction of a burst, fewer when the price has gone far up.
         let buyers = match self.after {
             Some((up, _)) => {
                 if up {
@@ -60,7 +60,7 @@ impl Traders {
         (self.below(100) < buyers as u64, size)
     }
 
-    /// What gas costs in the next block: it wanders, and is dearer while there is a burst.
+    /// The price of gas in the next block: it wanders, and is higher while there is a burst.
     fn fee(&mut self) -> i64 {
         let usual = if self.after.is_some() { 3 * GAS } else { GAS };
         let step = (usual - self.gas) / 16 + self.gas / 100 * (self.below(17) as i64 - 8);
@@ -69,7 +69,7 @@ impl Traders {
     }
 
     pub(crate) fn trade(&mut self, net: &Devnet) -> Result<(), chain::Error> {
-        // Left alone, empty blocks would make it worth nothing within minutes.
+        // Otherwise empty blocks would drive the price of gas to nothing within minutes.
         net.wire().ask("anvil_setNextBlockBaseFeePerGas", json!([format!("{:#x}", self.fee())]))?;
         let (buys, dollars) = self.next();
         self.carried += if buys { dollars as i64 } else { -(dollars as i64) };

@@ -47,12 +47,12 @@ pub(crate) struct Watcher {
     site: Site,
     writer: Writer,
     watch: Watch,
-    /// Where it says how far it has read; the series itself says what has been told.
+    /// The file of the reader's place in the pool; the series itself has the bars.
     file: PathBuf,
 }
 
 impl Watcher {
-    /// Opens it where it was left, or `anew` for a chain that nobody has read before.
+    /// Opens the watcher where it was left or, with `anew`, from the beginning of a new chain.
     pub(crate) fn open(home: &Home, folder: &Path, name: &Name, bar: u64, anew: bool) -> Result<Watcher, Error> {
         let site = Site::read(folder).map_err(said)?;
         let chain = site.chain().map_err(said)?;
@@ -73,7 +73,7 @@ impl Watcher {
         // Beside the series it belongs to: another home may follow the same pool.
         let file = home.data().join(format!("{name}.watch.json"));
         let kept = std::fs::read_to_string(&file).ok().and_then(|text| serde_json::from_str(&text).ok());
-        // What was read of another chain says nothing of this one.
+        // A place in another chain says nothing of this one.
         let head = chain.head().map_err(said)?.number;
         let kept = kept.filter(|watch: &Watch| !anew && watch.bar == bar.max(1) && watch.next <= head + 1);
         let watch = kept.unwrap_or_else(|| Watch::new(bar, site.place.since));
@@ -84,17 +84,17 @@ impl Watcher {
         self.writer.candles().bars().len()
     }
 
-    /// What it has noted is of no use to anybody any more.
+    /// Removes the file of its place, which is of no use any more.
     pub(crate) fn forget(self) {
         let _ = std::fs::remove_file(self.file);
     }
 
-    /// Until it is told to stop. A chain that is away is asked again.
+    /// Follows the pool until it is told to stop. A chain that is away is asked again.
     pub(crate) fn run(&mut self, stop: &AtomicBool) -> Result<(), Error> {
         let mut away = false;
         while !stop.load(Ordering::Relaxed) {
             match self.look() {
-                Ok(()) if std::mem::take(&mut away) => output::complain("the chain is there again"),
+                Ok(()) if std::mem::take(&mut away) => output::complain("the chain answers again"),
                 Ok(()) => {}
                 Err(chain::Error::Io { what, path, source }) => return Err(Error::Io { what, path, source }),
                 Err(why) if !std::mem::replace(&mut away, true) => output::complain(why),
@@ -131,7 +131,7 @@ impl Watcher {
     }
 }
 
-/// What its bars are of, as it stands in the series.
+/// The venue of the bars, as it stands in the series.
 fn label(site: &Site) -> String {
     let range = |range: Range| format!("shares {}..{} of {}", range.lower, range.upper, range.each);
     site.place.range.map_or_else(|| "pool".to_owned(), range)

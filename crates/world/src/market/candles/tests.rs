@@ -74,8 +74,8 @@ fn every_bad_row_is_named_by_line_and_reason_and_left_out() {
     let good = |hour: u64| format!("{},10,12,9,11,100", 1_577_836_800 + hour * 3_600);
     let rows = [
         (good(0), ""),
-        ("soon,10,12,9,11,100".to_owned(), "the time is not one"),
-        ("-5,10,12,9,11,100".to_owned(), "the time is not one"),
+        ("soon,10,12,9,11,100".to_owned(), "the time is not a timestamp"),
+        ("-5,10,12,9,11,100".to_owned(), "the time is not a timestamp"),
         (good(1), ""),
         (good(1), "its time is that of the row before"),
         (good(0), "its time is before that of the row before"),

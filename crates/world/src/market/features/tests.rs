@@ -79,7 +79,7 @@ fn naive(name: &str, bars: &[Seen], closes: &[f64], squares: &[f64]) -> f64 {
         }
         "band_24" => vol(24) * libm::sqrt(24.0) * 1.2816,
         "vol_6" => vol(6),
-        _ => panic!("nobody knows what {name} is"),
+        _ => panic!("{name} is not known here"),
     }
 }
 

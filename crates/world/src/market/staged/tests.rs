@@ -41,7 +41,7 @@ fn check_mean(of: &[f64], expected: f64, what: &str) {
     assert!((mean - expected).abs() < 3.0 * error, "{what}: {mean:e} ± {error:e} for {expected:e}");
 }
 
-/// What holding paid after each burst upwards and after each downwards.
+/// The returns of holding after each burst upwards and after each downwards.
 fn after_bursts(config: SimConfig, count: usize) -> [Vec<f64>; 2] {
     let mut sim = Simulation::new(config).unwrap();
     let (mut prices, mut bursts) = (Vec::new(), Vec::new());
@@ -96,7 +96,7 @@ fn a_burst_leads_as_far_as_its_edge_and_can_be_seen() {
         let loud = |bar: &&Bar| bar.features[VOLUME_RATIO] > 4.0;
         (0..lives).map(|seed| bars(fair(seed, edge), count).iter().skip(200).filter(loud).count()).sum::<usize>()
     };
-    assert!(loud(0) < bursts / 100, "{} that nobody planted", loud(0));
+    assert!(loud(0) < bursts / 100, "{} that were not planted", loud(0));
     assert!((bursts * 97 / 100..bursts * 103 / 100).contains(&loud(45)), "{} of {bursts}", loud(45));
 }
 
