@@ -17,7 +17,7 @@ const PROGRAM: &str = "bardo-chain";
 pub(crate) fn hand_over(mut told: Vec<OsString>) -> ExitCode {
     let Some(program) = find() else {
         output::complain(format!(
-            "`bardo chain` is a program of its own, {PROGRAM}, which is neither beside this one nor on PATH; a release has both \
+            "`bardo chain` needs the program {PROGRAM}, which is neither beside this one nor on PATH; a release has both \
              ({PROGRAM} goes where bardo is), and from source it is `cargo install --locked --path crates/chain`"
         ));
         return ExitCode::from(exit::USAGE);

@@ -62,7 +62,7 @@ pub(crate) fn ask(question: impl std::fmt::Display) {
     let _ = io::stderr().flush();
 }
 
-/// Prints as it is, at once: colours and movements of our own, and no word of anybody else's.
+/// Prints text as it is, at once: only our own colours and movements, never words from outside.
 pub(crate) fn write(text: &str) {
     let mut out = io::stdout().lock();
     if out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_err() {

@@ -64,7 +64,7 @@ impl Wizard {
         (self.touched, self.inherit) = (true, !self.inherit);
     }
 
-    /// What the host is to be told, or what is wrong with it.
+    /// The wish for the host, or what is wrong with the input.
     pub(crate) fn wish(&self) -> Result<Value, String> {
         let mut wish = json!({ "inherit": self.inherit });
         if !self.name.is_empty() {

@@ -94,7 +94,7 @@ pub(crate) fn wrap(home: &Home, args: &WrapArgs, json: bool) -> Result<ExitCode,
     }))
 }
 
-/// What it has to live on: money, and whatever else its calls are capped in.
+/// A sentence about the golem's means: money, and the other caps on its calls.
 fn stands(life: &Life) -> String {
     let caps: String = call::caps(life, wall::now_of(life)).map(|cap| format!(", {cap}")).collect();
     let imputed = if life.policy.imputed { " (imputed)" } else { "" };

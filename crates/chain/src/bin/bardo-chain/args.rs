@@ -12,7 +12,7 @@ pub(crate) enum ChainVerb {
     Watch {
         /// Folder with a chain.json
         folder: PathBuf,
-        /// What its bars are called among your data
+        /// Name of its bars among your data
         #[arg(long = "as", value_name = "NAME", default_value = "pool")]
         name: golem::Name,
         /// How long a bar lasts, in seconds
@@ -51,11 +51,11 @@ pub(crate) enum ChainVerb {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum OwnerDeed {
-    /// Nothing leaves it any more but to its owner
+    /// Stop all payments from it, except to its owner
     Freeze,
-    /// It may be used again
+    /// Let it be used again
     Thaw,
-    /// Everything in it goes to its owner
+    /// Send everything in it to its owner
     Sweep,
     /// Give it to this key, and to no other
     Key {
@@ -71,7 +71,7 @@ pub(crate) struct Devnet {
     /// Where its chain.json is written
     #[arg(default_value = "devnet")]
     pub(crate) folder: PathBuf,
-    /// What its bars are called among your data
+    /// Name of its bars among your data
     #[arg(long = "as", value_name = "NAME", default_value = "devnet")]
     pub(crate) name: golem::Name,
     /// How long a bar lasts, in seconds
@@ -80,7 +80,7 @@ pub(crate) struct Devnet {
     /// Let golems give the pool liquidity, in shares of a hundred dollars, instead of buying and selling
     #[arg(long)]
     pub(crate) shares: bool,
-    /// What the traders do follows from this number
+    /// Seed of the traders: everything they do follows from this number
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
     /// Folder of the node and the venue's contracts; fetched with npm if they are not there
