@@ -8,7 +8,7 @@ pub fn hash(text: &str) -> String {
     format!("{:016x}", number(text.as_bytes()))
 }
 
-/// The same as a number.
+/// The hash as a number.
 pub(crate) fn number(bytes: &[u8]) -> u64 {
     let digest = blake3::hash(bytes);
     let mut first = [0; 8];

@@ -1,4 +1,4 @@
-//! Rows for whoever wants to look for themselves: the same table as JSON lines, as CSV and as Parquet.
+//! Rows for further analysis: the same table as JSON lines, as CSV and as Parquet.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};

@@ -32,7 +32,7 @@ impl Rate {
     }
 }
 
-/// What one model costs.
+/// The price of one model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Price {
     pub rate: Rate,
@@ -134,7 +134,7 @@ impl Used {
     }
 }
 
-/// What a request asks for that is not paid by the token alone.
+/// Extras of a request that are not paid by the token alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extras {
     /// The whole call costs so many thousandths of the usual.
