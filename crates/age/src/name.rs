@@ -39,7 +39,7 @@ pub(crate) fn model(text: &str) -> Option<String> {
         }
         _ => text.to_owned(),
     };
-    // An account's own name for a model, and an address of somebody, say who they are.
+    // An account's own name for a model, and an address, tell whose they are.
     let telling = text.contains("arn:") || text.split_once('@').is_some_and(|(_, rest)| rest.contains('.'));
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.:/@[]".contains(c);
     let shaped = !telling && !text.is_empty() && text.len() <= LONGEST && text.chars().all(plain);

@@ -232,7 +232,7 @@ impl Life {
         })
     }
 
-    /// Whether it is what it could have been written as here: what somebody else wrote is not believed.
+    /// Whether this program could have written it: a record from another program is not believed.
     pub(crate) fn is_sound(&self) -> bool {
         let hashed = |text: &String| text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
         let indices = self.compactions.iter().chain(&self.resumed);

@@ -33,7 +33,7 @@ pub(crate) fn hand_over(mut told: Vec<OsString>) -> ExitCode {
 }
 
 /// Beside this program first, since what was installed together belongs together. On PATH only whole paths count: what lies
-/// in the folder somebody happens to be in is not run.
+/// in the current folder is not run.
 fn find() -> Option<PathBuf> {
     let own = std::env::current_exe().ok().and_then(|own| own.parent().map(Path::to_owned));
     let path = std::env::var_os("PATH").unwrap_or_default();

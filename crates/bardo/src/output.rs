@@ -51,7 +51,7 @@ pub(crate) fn complain(text: impl std::fmt::Display) {
     let _ = writeln!(io::stderr().lock(), "bardo: {}", plain::text(&text.to_string()));
 }
 
-/// One line for a program, where standard output is somebody else's.
+/// One line for a program, where standard output belongs to another program.
 pub(crate) fn aside(told: &serde_json::Value) {
     let _ = writeln!(io::stderr().lock(), "{told}");
 }

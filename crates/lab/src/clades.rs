@@ -62,7 +62,7 @@ pub struct Group {
     pub lies: u64,
     pub tried: u64,
     pub believed: u64,
-    /// Lies that those who believed them passed on, and those that somebody believed who had them from such a one.
+    /// Lies that believers passed on, and below those that were believed at second hand.
     pub passed_on: u64,
     pub caught: u64,
     /// A lie had a say without evidence of the golem's own.

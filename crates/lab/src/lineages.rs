@@ -1,5 +1,5 @@
 //! `lab lineages`: one line of golems on each path, several ways. Every arm has the same ticks and the same money on the
-//! same path; they differ in whether anyone dies, and in what crosses a death.
+//! same path; they differ in whether golems die, and in what crosses a death.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

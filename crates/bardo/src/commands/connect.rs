@@ -1,4 +1,4 @@
-//! `golem connect`: how an agent somebody already has calls models at a golem's expense.
+//! `golem connect`: how an agent of the user's calls models at a golem's expense.
 
 use std::process::ExitCode;
 

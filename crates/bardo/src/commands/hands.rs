@@ -32,7 +32,7 @@ use crate::signals;
 const WORK: &str = "bardo-lab-work";
 const DONE: &str = "bardo-lab-done";
 const PLAN: &str = "bardo-lab-plan";
-/// How long somebody may be silent who has taken a path, before another is given it.
+/// How long a worker that has taken a path may be silent before another is given the path.
 const SILENCE: Duration = Duration::from_secs(15);
 /// How often a worker says that it is still at a path.
 const STILL: Duration = Duration::from_secs(4);
@@ -83,7 +83,7 @@ struct Task {
     unit: Unit,
 }
 
-/// Whether somebody has said that this is to end; what is under way may be finished first, unless they say it again.
+/// Whether a stop was asked for; what is under way may be finished first, unless it is asked for again.
 pub(super) fn told_to_stop() -> Result<Arc<AtomicBool>, Error> {
     let stop = Arc::new(AtomicBool::new(false));
     let told = Arc::clone(&stop);

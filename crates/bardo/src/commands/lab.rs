@@ -54,7 +54,7 @@ fn said(error: lives::Error) -> Error {
     }
 }
 
-/// The plan that was written before, if one is named, or a new one; and written down, if somebody wants it.
+/// The plan that was written before, if one is named, or a new one; and written down on request.
 fn repeated_or(args: &PlanArgs, new: impl FnOnce() -> Result<Plan, Error>) -> Result<Plan, Error> {
     let plan = match &args.plan {
         Some(path) => {
@@ -149,7 +149,7 @@ fn threads(args: &PlanArgs) -> usize {
     args.threads.or_else(|| std::thread::available_parallelism().ok().map(Into::into)).unwrap_or(1)
 }
 
-/// How many lives are over, where somebody watches.
+/// The count of lives that are over, shown on a terminal.
 struct Progress {
     over: AtomicU64,
     all: u64,

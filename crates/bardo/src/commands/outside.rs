@@ -326,7 +326,7 @@ pub(crate) fn program(place: &GolemHome, args: &ProgramArgs, json: bool) -> Resu
     }
     if args.orders.is_some() {
         let (golem, _) = place.wake()?;
-        // Where somebody runs it, another one is at it already.
+        // Where a process runs the golem, that one has greeted it already.
         if !place.is_lived(golem.life().id()) {
             greet(place, golem.life());
         }

@@ -18,7 +18,7 @@ use crate::args::{ServeArgs, StyxVerb};
 use crate::exit;
 use crate::output::{self, count, line};
 
-/// How often it is looked whether somebody else may use a relay now.
+/// How often the list of clades that may use the relay is read.
 const LOOK: Duration = Duration::from_secs(2);
 
 pub(crate) fn dispatch(home: &Home, verb: StyxVerb, json: bool) -> Result<ExitCode, Error> {

@@ -267,7 +267,7 @@ fn understood<T: DeserializeOwned>(answer: Response) -> Result<T, Failed> {
     serde_json::from_value(plainly(value)).map_err(|why| cannot(why.to_string()))
 }
 
-/// Whatever a host passes on of what somebody wrote, the screens only show it.
+/// Cleans the texts in an answer: whatever they say, a terminal only shows them.
 fn plainly(value: Value) -> Value {
     match value {
         Value::String(text) => match plain::text(&text) {
@@ -293,7 +293,7 @@ fn heard(request: RequestBuilder) -> Result<Response, Failed> {
     let status = answer.status();
     let problem: Value = plainly(answer.json().unwrap_or_default());
     let why = problem["error"].as_str().map_or_else(|| status.to_string(), str::to_owned);
-    // Somebody else's host: as good as none.
+    // The host of another home: as good as none.
     let stranger = matches!(status.as_u16(), 401 | 403);
     Err(if stranger { Failed::Away(format!("it refuses our token: {why}")) } else { Failed::Refused(why) })
 }

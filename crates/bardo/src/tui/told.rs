@@ -27,7 +27,7 @@ pub(crate) enum Told {
     /// How it stands with golems elsewhere, if this home is of a clade.
     Clade(Option<Box<Report>>),
     Estate(String, Result<Box<Offer>, String>),
-    /// Something happened to somebody.
+    /// An event of one golem.
     Heard(Heard),
     /// Something happened to the one that is followed, routine included.
     Followed(Heard),

@@ -71,7 +71,7 @@ impl Wizard {
             wish["name"] = json!(self.name);
         }
         if !self.credit.is_empty() {
-            let credit: Usdc = self.credit.parse().map_err(|_| format!("{} is no amount of money", self.credit))?;
+            let credit: Usdc = self.credit.parse().map_err(|_| format!("{} is not an amount of money", self.credit))?;
             wish["credit"] = json!(credit);
         }
         Ok(wish)

@@ -233,7 +233,7 @@ impl Experiment {
         }
     }
 
-    /// With as many paths as somebody has time for.
+    /// The quick version, with fewer paths.
     pub fn quickly(mut self) -> Result<Experiment, Error> {
         let Some(quick) = self.quick.take() else { return wrong("this experiment has no quick version") };
         self.reporting.paths = quick.paths;

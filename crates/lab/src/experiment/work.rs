@@ -244,7 +244,7 @@ impl Bench {
         line::run(&path, arm, cuts)
     }
 
-    /// Of a path, its world and everybody's dice.
+    /// The seed of a path, of its world and of all dice on it.
     fn seed(&self, unit: &Unit, path: u64) -> u64 {
         let experiment = &self.experiment;
         let sample = match unit.phase {

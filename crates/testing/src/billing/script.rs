@@ -77,7 +77,7 @@ impl Turn {
                 .or(number("think").map(|tokens| Part::Think { tokens, shown }))
                 .or(part["tool"].as_str().map(tool))
                 .or(number("search").map(Part::Search))
-                .ok_or_else(|| format!("this is no part of an answer: {part}"))
+                .ok_or_else(|| format!("this is not a part of an answer: {part}"))
         };
         parts.as_array().ok_or("a turn is a list of parts")?.iter().map(read).collect::<Result<_, _>>().map(Turn)
     }

@@ -1,4 +1,4 @@
-//! `age`: what age does to the agents somebody has, from the records that lie on their disk. Behind a fence without a network,
+//! `age`: what age does to the user's agents, from the records that lie on this disk. Behind a fence without a network,
 //! and nothing is written but what is asked for.
 
 mod find;

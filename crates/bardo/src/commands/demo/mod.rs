@@ -174,7 +174,7 @@ fn leave(dead: &GolemHome, looks: &[Look], screen: &mut Screen) -> Result<(), Er
     Ok(())
 }
 
-/// The other one, through the same days and a few more. Nothing if somebody interrupts.
+/// Runs the other golem through the same days and a few more. None if interrupted.
 fn beside(
     home: &Home,
     seed: u64,
@@ -209,7 +209,7 @@ fn beside(
     Ok(Some(place))
 }
 
-/// An heir, and the first days of it. Nothing if somebody interrupts.
+/// Makes an heir and runs its first days. None if interrupted.
 fn succeed(home: &Home, seed: u64, dead: &GolemHome, screen: &mut Screen) -> Result<Option<GolemHome>, Error> {
     let estate: Estate = heirs::estate(home, dead)?;
     let name = heirs::next_name(home, &dead.name);

@@ -1,4 +1,4 @@
-//! `wrap`: a program somebody already has, and a life for it: made or gone on with, run beside it, and ended with it.
+//! `wrap`: a program of the user's, and a life for it: made or gone on with, run beside it, and ended with it.
 
 mod keeper;
 mod keys;

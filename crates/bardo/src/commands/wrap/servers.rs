@@ -1,6 +1,6 @@
 //! Addresses an owner had in the environment before their program was given a golem's: a company's proxy, another provider, a
 //! server on this machine. Calls go on to them, each with the key that belongs there. Where that cannot be, nothing is started
-//! and it is said why: an address that is overwritten in silence sends its key to somebody else.
+//! and it is said why: an address that is overwritten in silence sends its key to another server.
 
 use host::Error;
 use mind::{PROVIDERS, Server};
@@ -144,7 +144,7 @@ fn paired(provider: &str, own: Lookup<'_>) -> Option<(&'static str, String)> {
     keys.iter().find_map(|key| Some((*key, there(own, key)?)))
 }
 
-/// Refuses a key that would go to the provider its variable is named after and looks like somebody else's.
+/// Refuses a key that would go to the provider its variable is named after but looks like another provider's.
 pub(super) fn no_strangers_key(provider: &str, own: Lookup<'_>) -> Result<(), Error> {
     let Some((key, value)) = paired(provider, own) else { return Ok(()) };
     match whose(&value).flatten().filter(|whose| *whose != provider) {

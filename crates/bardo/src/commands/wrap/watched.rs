@@ -103,7 +103,7 @@ impl WatchedProgram {
         command.args(["ward", &serde_json::to_string(&ward).expect("plain data")]);
         let environment = plans.recognised.environment(at, |name| plans.given.variables.get(name).cloned());
         for (name, value) in std::env::vars_os() {
-            // What is no text is no key.
+            // A value that is not text is not a key.
             let (known, text) =
                 (name.to_str().is_some_and(|name| plans.given.variables.contains_key(name)), value.to_str().is_some());
             if !known && (text || args.clean_env) {
