@@ -1,6 +1,6 @@
-"""Whoever carries out orders, in one short file: everything is done at once, for 2,000 dollars a unit and a thousandth of that.
+"""A program that carries out orders, in one short file: all are filled at once, at 2,000 dollars a unit and a fee of a thousandth.
 
-Put what your broker does in place of `do`; keep the rest. What was done once is on disk before it is said."""
+Put your broker's work in place of `do`; keep the rest. A fate is on disk before it is reported."""
 import json
 import os
 import sys

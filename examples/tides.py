@@ -4,7 +4,7 @@ import math
 import sys
 
 BAR = 600_000
-FEE = 1_000  # a thousandth of a dollar, whatever is bought
+FEE = 1_000  # a thousandth of a dollar for any order
 
 
 def level(at):

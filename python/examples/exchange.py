@@ -1,4 +1,4 @@
-"""Any exchange that ccxt knows as a world on paper: python3 exchange.py kraken ETH/USD 1h.
+"""A paper world on any exchange that ccxt knows: python3 exchange.py kraken ETH/USD 1h.
 
 Bars are the exchange's own candles as they close; orders are filled on paper at the last close, plus a fee. Nothing is sent.
 """

@@ -1,5 +1,5 @@
-"""A mind that learns from nothing but what it is shown: whatever the features are, a gradient-boosted forest of scikit-learn
-says what the first domain that is a value will be at its horizon. Without scikit-learn it says nothing.
+"""A mind that learns only from what it is shown: from any features, a gradient-boosted forest of scikit-learn predicts the
+first domain that is a value, at its horizon. Without scikit-learn it makes no claims.
 
     bardo golem new ada --data eth --mind python/examples/learner.py
 """

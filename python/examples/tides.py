@@ -1,4 +1,4 @@
-"""Water by the litre, at a price that goes with the tide."""
+"""A world of water by the litre, at a price that follows the tide."""
 import math
 from datetime import datetime, timedelta
 

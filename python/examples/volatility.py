@@ -1,5 +1,5 @@
-"""A mind that knows one thing: how volatility goes back, within a day, to what it was over a quarter of a day, a week and a
-month (a heterogeneous autoregression, as forecasters of volatility use it).
+"""A mind that knows one thing: within a day volatility returns towards its level over a quarter of a day, a week and a month
+(a heterogeneous autoregression, as forecasters of volatility use it).
 
     bardo golem new ada --world replay --data eth --mind python/examples/volatility.py
 """
@@ -8,7 +8,7 @@ import math
 
 from bardo import Mind, Word
 
-#: Fitted to hours of four coins from 2020 to 2023: by which part of the way, and by which factor on all of it.
+#: Fitted to hours of four coins from 2020 to 2023: the share of the way to each level, and a factor on the result.
 TOWARDS = {"vol_6": 0.13, "vol_168": 0.35, "vol_usual": 0.27}
 FACTOR = 0.9
 

@@ -15,7 +15,7 @@ pub(crate) const LOOKS_BACK: usize = 20;
 const WAITING: usize = 4_096;
 /// More models than this in one life are a damaged file.
 const MODELS: usize = 64;
-/// What was written to so lately may still go on.
+/// A life whose file was written to within this time may still go on.
 const OPEN_MS: i64 = 10 * 60 * 1_000;
 
 /// The price of a model by its name.
@@ -24,7 +24,7 @@ pub(crate) type Priced<'a> = dyn Fn(&str) -> Option<Price> + 'a;
 /// The newest that happened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Newest {
-    /// It was asked something, or told what a tool said; the model has yet to speak.
+    /// A question or the result of a tool; the model has yet to speak.
     #[default]
     Heard,
     Spoke,
@@ -54,7 +54,7 @@ pub(crate) struct Growing {
 }
 
 impl Growing {
-    /// What its harness calls it, and whose helper it is.
+    /// A new life, by its harness's name for it and for the life it helps.
     pub(crate) fn new(harness: Harness, life: &str, of: Option<&str>) -> Growing {
         let full = |text: &str| name::hash(&format!("{} {text}", harness.name()));
         let life = Life {
@@ -132,7 +132,7 @@ impl Growing {
         call
     }
 
-    /// What a call used, and of which model; the last word counts.
+    /// Notes the tokens of a call, and its model; the last note counts.
     pub(crate) fn used(&mut self, call: usize, model: &str, tokens: &Tokens) {
         let model = self.model(model);
         let Some(call) = self.life.calls.get_mut(call) else { return };
@@ -153,7 +153,7 @@ impl Growing {
         u8::try_from(at).unwrap_or(0)
     }
 
-    /// It asks for a tool.
+    /// Notes that the model asks for a tool.
     pub(crate) fn tool(&mut self, call: usize, name: u64, tool: &ToolUse) {
         let Some(at) = self.life.calls.get_mut(call) else { return };
         at.tools += 1;
@@ -174,7 +174,7 @@ impl Growing {
         self.waiting.get(&name).map(|waiting| waiting.call)
     }
 
-    /// What came of a tool; nothing is known of one that its owner forbade.
+    /// Notes the result of a tool; none is known of a tool that the owner forbade.
     pub(crate) fn result(&mut self, name: u64, failed: Option<bool>) {
         let Some(waiting) = self.waiting.remove(&name) else { return };
         let (Some(failed), Some(call)) = (failed, self.life.calls.get_mut(waiting.call)) else { return };
@@ -186,7 +186,7 @@ impl Growing {
         }
     }
 
-    /// It changed a file.
+    /// Notes a change of a file.
     pub(crate) fn edit(&mut self, call: usize, edit: Edit) {
         let Some(call) = self.life.calls.get_mut(call) else { return };
         call.edits += 1;
@@ -197,12 +197,12 @@ impl Growing {
         }
     }
 
-    /// Its owner asked it something.
+    /// Notes a question of the owner's.
     pub(crate) fn asked(&mut self) {
         self.newest = Newest::Heard;
     }
 
-    /// It has said that it is done.
+    /// Notes that the model said it is done.
     pub(crate) fn finished(&mut self) {
         self.waiting.clear();
         self.newest = Newest::Spoke;
@@ -283,7 +283,7 @@ impl Growing {
         }
     }
 
-    /// The one it asked most often comes first.
+    /// Sorts its models; the one it asked most often comes first.
     fn order_models(&mut self) {
         if self.models.is_empty() {
             self.models.push(("unknown".to_owned(), 0));

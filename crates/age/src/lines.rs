@@ -6,22 +6,22 @@ use serde::Serialize;
 
 /// A line that is longer is passed over and counted.
 const LONGEST: u64 = 4 << 20;
-/// What is kept of the memory a long line took.
+/// Bytes that are kept of the memory a long line took.
 const KEPT: usize = 1 << 20;
 
-/// What became of the lines of a source.
+/// Counts of a source's lines, by what was made of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Lines {
     pub files: u64,
     pub bytes: u64,
     pub read: u64,
-    /// Of a kind that nobody here has heard of.
+    /// Lines of an unknown kind.
     pub unknown: u64,
     /// Damaged, cut off, too long, or not what such a line is made of.
     pub unreadable: u64,
 }
 
-/// What became of one of them.
+/// The outcome for one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Taken {
     Known,

@@ -8,7 +8,7 @@ pub fn hash(text: &str) -> String {
     format!("{:016x}", number(text.as_bytes()))
 }
 
-/// The same as a number.
+/// The hash as a number.
 pub(crate) fn number(bytes: &[u8]) -> u64 {
     let digest = blake3::hash(bytes);
     let mut first = [0; 8];
@@ -39,7 +39,7 @@ pub(crate) fn model(text: &str) -> Option<String> {
         }
         _ => text.to_owned(),
     };
-    // An account's own name for a model, and an address of somebody, say who they are.
+    // An account's own name for a model, and an address, tell whose they are.
     let telling = text.contains("arn:") || text.split_once('@').is_some_and(|(_, rest)| rest.contains('.'));
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.:/@[]".contains(c);
     let shaped = !telling && !text.is_empty() && text.len() <= LONGEST && text.chars().all(plain);

@@ -12,7 +12,7 @@ pub(crate) const VERSION: u16 = 1;
 /// More calls than this in one life are a damaged file.
 const MOST_CALLS: usize = 1 << 20;
 
-/// Whose records they are.
+/// The agent, or the program around it, that wrote the records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Harness {
@@ -70,15 +70,15 @@ pub enum Born {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum End {
-    /// It said its last word and asked for nothing more.
+    /// Finished: it said its last word and asked for nothing more.
     Finished,
-    /// Its owner stopped it in the middle.
+    /// The owner stopped it in the middle.
     Interrupted,
     /// The provider refused or failed, and it did not go on.
     Failed,
     /// In the middle of something, and nothing says why: killed, or its machine went.
     Cut,
-    /// It was still written to when it was read.
+    /// Still open: its file was being written to when it was read.
     #[default]
     Open,
 }
@@ -102,18 +102,18 @@ pub struct Call {
     pub write_5m: u64,
     #[serde(skip_serializing_if = "none")]
     pub write_1h: u64,
-    /// What came out, thinking included.
+    /// Tokens that came out, thinking included.
     #[serde(skip_serializing_if = "none")]
     pub output: u64,
     /// For how many calls what went in has been in the context, on average.
     pub age: f32,
-    /// In micro-dollars, at the prices of the book; none where the book has none, or nobody said what was used.
+    /// In micro-dollars, at the prices of the book; none where the book has none, or the usage is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<u64>,
     /// Tools it asked for.
     #[serde(skip_serializing_if = "no")]
     pub tools: u32,
-    /// Those of them that failed.
+    /// How many of its tools failed.
     #[serde(skip_serializing_if = "no")]
     pub failed: u32,
     /// Files it changed.
@@ -130,7 +130,7 @@ pub struct Call {
     pub checks: u32,
     #[serde(skip_serializing_if = "no")]
     pub passed: u32,
-    /// Nobody said what it used.
+    /// The record does not say what it used.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub untold: bool,
 }
@@ -144,7 +144,7 @@ fn no(times: &u32) -> bool {
 }
 
 impl Call {
-    /// What went in.
+    /// Tokens that went in.
     pub fn context(&self) -> u64 {
         self.tokens().all_input()
     }
@@ -169,7 +169,7 @@ pub struct Life {
     pub v: u16,
     /// A hash of what its harness calls it.
     pub life: String,
-    /// Whose helper it is.
+    /// The life it was a helper of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of: Option<String>,
     /// A hash of the folder it works in.
@@ -188,7 +188,7 @@ pub struct Life {
     /// Tokens that fit into its context.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<u64>,
-    /// What its harness itself says that it and its helpers cost, in micro-dollars.
+    /// Cost of it and its helpers by its harness's own word, in micro-dollars.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub told: Option<u64>,
     #[serde(default)]
@@ -199,10 +199,10 @@ pub struct Life {
     /// And before each time it was taken up again.
     #[serde(default)]
     pub resumed: Vec<u32>,
-    /// Its tokens are rounded by whoever wrote them down.
+    /// Whether its tokens were rounded by the program that wrote them down.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub rounded: bool,
-    /// What somebody else gave for its work, from nothing to one.
+    /// The grade for its work given by a judge outside, from nothing to one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reward: Option<f64>,
     pub calls: Vec<Call>,
@@ -232,7 +232,7 @@ impl Life {
         })
     }
 
-    /// Whether it is what it could have been written as here: what somebody else wrote is not believed.
+    /// Whether this program could have written it: a record from another program is not believed.
     pub(crate) fn is_sound(&self) -> bool {
         let hashed = |text: &String| text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
         let indices = self.compactions.iter().chain(&self.resumed);

@@ -9,10 +9,10 @@ use crate::lines::Lines;
 use crate::name;
 use crate::record::{End, Harness, Life};
 
-/// What the place of a file says beside its lines.
+/// Facts that the place of a file tells beside its lines.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Place<'a> {
-    /// Its name without its ending.
+    /// The file's name without its ending.
     pub stem: &'a str,
     /// In a folder of helpers.
     pub helper: bool,
@@ -22,9 +22,9 @@ pub struct Place<'a> {
 #[derive(Debug)]
 pub struct Shelf<'a> {
     pub lives: Vec<Life>,
-    /// What became of the lines, by whose they are.
+    /// Counts of the lines, by harness.
     pub lines: BTreeMap<Harness, Lines>,
-    /// Calls that stand in a file already read. Whoever goes on from a copy has them too.
+    /// Calls that stand in a file already read. A life that goes on from a copy has them too.
     seen: HashSet<u64>,
     book: &'a Book,
     now: i64,
@@ -56,7 +56,7 @@ impl<'a> Shelf<'a> {
         sum.unreadable += lines.unreadable;
     }
 
-    /// What an agent with a golem for its purse asked.
+    /// Takes in the calls of an agent whose purse is a golem.
     pub fn golem(&mut self, id: &str, calls: impl Iterator<Item = GolemCall>, end: End) {
         let mut growing = Growing::new(Harness::Bardo, id, None);
         for call in calls {
@@ -83,7 +83,7 @@ pub struct GolemCall {
     pub cost: u64,
 }
 
-/// Who makes the models that are known by the beginning of their names.
+/// Makers of models, by the beginning of the models' names.
 const MAKERS: [(&str, &str); 7] = [
     ("claude", "anthropic"),
     ("gpt", "openai"),
@@ -94,7 +94,7 @@ const MAKERS: [(&str, &str); 7] = [
     ("gemini", "gemini"),
 ];
 
-/// What a model costs by the book, whatever it is called where it is sold.
+/// The price of a model by the book, under any of the names it is sold by.
 fn price(book: &Book, model: &str) -> Option<Price> {
     let bare = model.rsplit('/').next().unwrap_or(model);
     // Clouds put who makes it before its name, and a version of their own behind it.

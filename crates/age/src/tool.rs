@@ -10,9 +10,9 @@ use crate::name::{number, number_of};
 pub(crate) struct ToolUse {
     /// By what the same use would be known again.
     pub(crate) hash: u64,
-    /// It runs tests, and how it comes out says whether they pass.
+    /// Whether it runs tests, so that its result says whether they pass.
     pub(crate) check: bool,
-    /// It has another agent do something.
+    /// Whether it has another agent do something.
     pub(crate) helper: bool,
 }
 
@@ -56,7 +56,7 @@ impl Edit {
     }
 }
 
-/// What begins a run of tests.
+/// Beginnings of commands that run tests.
 const CHECKS: [&str; 43] = [
     "cargo test",
     "cargo nextest run",

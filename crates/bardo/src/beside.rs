@@ -17,7 +17,7 @@ const PROGRAM: &str = "bardo-chain";
 pub(crate) fn hand_over(mut told: Vec<OsString>) -> ExitCode {
     let Some(program) = find() else {
         output::complain(format!(
-            "`bardo chain` is a program of its own, {PROGRAM}, which is neither beside this one nor on PATH; a release has both \
+            "`bardo chain` needs the program {PROGRAM}, which is neither beside this one nor on PATH; a release has both \
              ({PROGRAM} goes where bardo is), and from source it is `cargo install --locked --path crates/chain`"
         ));
         return ExitCode::from(exit::USAGE);
@@ -33,7 +33,7 @@ pub(crate) fn hand_over(mut told: Vec<OsString>) -> ExitCode {
 }
 
 /// Beside this program first, since what was installed together belongs together. On PATH only whole paths count: what lies
-/// in the folder somebody happens to be in is not run.
+/// in the current folder is not run.
 fn find() -> Option<PathBuf> {
     let own = std::env::current_exe().ok().and_then(|own| own.parent().map(Path::to_owned));
     let path = std::env::var_os("PATH").unwrap_or_default();

@@ -14,7 +14,7 @@ pub(crate) const SILENT: u8 = 7;
 pub(crate) const RETIRED: u8 = 8;
 pub(crate) const INTERRUPTED: u8 = 130;
 
-/// What a command that came to this ends with.
+/// The exit code of a command that failed with this error.
 pub(crate) fn code_of(error: &Error) -> u8 {
     match error {
         Error::Config(_) => CONFIG,

@@ -122,12 +122,12 @@ fn filter(settings: &Settings) -> Result<EnvFilter, Error> {
         (origin, _) => (origin.to_string(), settings.text("log.level").unwrap_or(USUAL).replace(' ', "")),
     };
     EnvFilter::builder().parse(levels).map_err(|why| {
-        let message = format!("this is no way to say what is logged ({why}); write it like warn,host::up=debug");
+        let message = format!("this is not a valid filter for the log ({why}); write it like warn,host::up=debug");
         Error::Config(ConfigError { problems: vec![Problem { place, message }] })
     })
 }
 
-/// What a panic says is a line of the log like any other; if errors are not logged, it is said as ever.
+/// Logs a panic as a line like any other; if errors are not logged, the panic is printed as Rust prints it.
 fn log_panics() {
     let ever = panic::take_hook();
     panic::set_hook(Box::new(move |panic| {

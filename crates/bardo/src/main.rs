@@ -39,7 +39,7 @@ fn main() -> ExitCode {
     if let Verb::Enter { ward } = &verb {
         return outside::warden::enter(ward);
     }
-    // Man pages are for everyone; all else that is made is somebody's own.
+    // Man pages are for everyone; all else that is made is private to its user.
     if !matches!(verb, Verb::Man { .. }) {
         host::private::begin();
     }

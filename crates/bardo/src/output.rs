@@ -51,7 +51,7 @@ pub(crate) fn complain(text: impl std::fmt::Display) {
     let _ = writeln!(io::stderr().lock(), "bardo: {}", plain::text(&text.to_string()));
 }
 
-/// One line for a program, where standard output is somebody else's.
+/// One line for a program, where standard output belongs to another program.
 pub(crate) fn aside(told: &serde_json::Value) {
     let _ = writeln!(io::stderr().lock(), "{told}");
 }
@@ -62,7 +62,7 @@ pub(crate) fn ask(question: impl std::fmt::Display) {
     let _ = io::stderr().flush();
 }
 
-/// Prints as it is, at once: colours and movements of our own, and no word of anybody else's.
+/// Prints text as it is, at once: only our own colours and movements, never words from outside.
 pub(crate) fn write(text: &str) {
     let mut out = io::stdout().lock();
     if out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_err() {

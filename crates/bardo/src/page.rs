@@ -46,12 +46,12 @@ pub(crate) struct Chart {
     pub(crate) marks: Vec<(f64, String)>,
     pub(crate) series: Vec<Series>,
     pub(crate) bands: Vec<(f64, f64, Phase)>,
-    /// What is marked along the bottom.
+    /// Marks along the bottom.
     pub(crate) ticks: Vec<f64>,
     pub(crate) died: Option<f64>,
     /// Where it ends; it begins at nothing.
     pub(crate) end: f64,
-    /// What is written below the beginning, the middle and the end.
+    /// Labels below the beginning, the middle and the end.
     pub(crate) below: [String; 3],
 }
 

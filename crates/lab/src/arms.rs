@@ -13,7 +13,7 @@ const DRAWS: usize = 4_000;
 /// A figure of one life, by name; none where there was nothing to measure.
 pub type Measure = (&'static str, fn(&Outcome) -> Option<f64>);
 
-/// What arms are held against each other in.
+/// Measures that arms are compared in.
 pub const MEASURES: [Measure; 9] = [
     ("lifetime, ticks", |o| Some(o.ticks as f64)),
     ("alive at the end", |o| Some(f64::from(u8::from(o.ending == "alive")))),

@@ -21,7 +21,7 @@ use world::{Ledger, Spec};
 use crate::lives::Error;
 use crate::skill::{Errors, Listener};
 
-/// What a run of groups depends on.
+/// Everything a run of groups depends on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Groups {
     pub groups: u64,
@@ -37,22 +37,22 @@ pub struct Groups {
     pub liars: Liars,
 }
 
-/// Siblings that are none: they see nothing and say what is false, as much of it as anybody would take in.
+/// False siblings: they see nothing and spread lies, as many as a golem would take in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Liars {
     pub number: u32,
-    /// They all tell the same lies.
+    /// Whether all of them tell the same lies.
     pub together: bool,
 }
 
-/// What became of a group.
+/// Results of one group.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Group {
     /// Skill against naive of each sibling over all its claims.
     pub skills: Vec<f64>,
-    /// The same in each stretch between two notes, on average over siblings.
+    /// Skill in each stretch between two notes, on average over siblings.
     pub lately: Vec<f64>,
-    /// The same of the last sibling and of the first.
+    /// Skill in each stretch of the first sibling, and below of the last.
     pub first: Vec<f64>,
     pub last: Vec<f64>,
     /// Entries told, and entries that siblings have from each other and have seen hold.
@@ -62,7 +62,7 @@ pub struct Group {
     pub lies: u64,
     pub tried: u64,
     pub believed: u64,
-    /// Lies that those who believed them passed on, and those that somebody believed who had them from such a one.
+    /// Lies that believers passed on, and below those that were believed at second hand.
     pub passed_on: u64,
     pub caught: u64,
     /// A lie had a say without evidence of the golem's own.
@@ -178,7 +178,7 @@ fn sibling(plan: &Groups, spec: &Spec, seed: u64, at: u64) -> Result<Sibling, Er
 const LIES: usize = 50;
 const EVERY: u64 = 45;
 
-/// Those who lie, and what they have said.
+/// The liars of a group, and the source of their lies.
 struct Lies {
     liars: Liars,
     ids: BTreeSet<GolemId>,
@@ -191,7 +191,7 @@ impl Lies {
         Lies { liars, ids: (0..liars.number).map(id).collect(), seed }
     }
 
-    /// What they say in this tick: rules that read like anybody's, about what the golems see, with a sure voice.
+    /// Lies for this tick: rules that look like any golem's, about what the golems see, with high confidence.
     fn tell(&mut self, tick: u64, seen: &Life) -> Vec<Arc<Parcel>> {
         if !tick.is_multiple_of(EVERY) {
             return Vec::new();

@@ -1,5 +1,5 @@
 //! `lab lineages`: one line of golems on each path, several ways. Every arm has the same ticks and the same money on the
-//! same path; they differ in whether anyone dies, and in what crosses a death.
+//! same path; they differ in whether golems die, and in what crosses a death.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -19,19 +19,19 @@ use crate::lives::{Error, Lately, Paths, Plan};
 use crate::skill::{Errors, Listener};
 use crate::tables::Table;
 
-/// What becomes of a line at each death.
+/// Ways for a line to go on after a death.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Way {
-    /// Nobody inherits anything.
+    /// No heir inherits anything.
     Fresh,
     /// The heir is a copy: playbook, evidence and memory as they were.
     Copy,
     /// Through the bottleneck, discounted, to be tried before it is believed.
     Bottleneck,
-    /// The same, but everything arrives at 0.4.
+    /// Through the bottleneck, but everything arrives at a confidence of 0.4.
     Flat,
-    /// Nobody dies: no clock runs, and nothing crosses anything.
+    /// No golem dies: no clock runs, and nothing crosses a death.
     Immortal,
 }
 
@@ -50,7 +50,7 @@ impl Way {
 }
 
 impl Way {
-    /// The plan as this way runs it: whoever is not to die has no clock that could end it.
+    /// The plan as this way runs it: an immortal has no clock that could end it.
     fn applied(self, plan: &Plan) -> Plan {
         let mut plan = plan.clone();
         if self == Way::Immortal {
@@ -60,7 +60,7 @@ impl Way {
     }
 }
 
-/// What one line came to.
+/// Results of one line.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Kin {
     /// Skill against naive in each stretch between two notes, over all generations.
@@ -68,13 +68,13 @@ pub struct Kin {
     /// Skill over every claim in the first tenth of each life but the first, on average; none where nothing came due. An
     /// immortal has as many stretches as the others have lives.
     pub early: Option<f64>,
-    /// The same over the whole of them.
+    /// Skill over every claim in the whole of each life but the first.
     pub later: Option<f64>,
     /// Lives that ended by themselves, before their time.
     pub deaths: u64,
-    /// What became of the capital over all generations, as a share; none without capital.
+    /// Return on the capital over all generations, as a share; none without capital.
     pub returned: Option<f64>,
-    /// Rules with a say at the end that nobody is born with.
+    /// Rules with a say at the end that are not innate.
     pub own_rules: f64,
     /// Entries that crossed a death, on average.
     pub crossed: f64,
@@ -247,13 +247,13 @@ fn next_of_line(
     Ok((life, until))
 }
 
-/// What is left to an heir.
+/// The inheritance of an heir.
 struct Left {
     lines: Vec<Line>,
 }
 
 impl Left {
-    /// What one that has died leaves, where anything crosses a death.
+    /// The inheritance a dead golem leaves, where anything crosses a death.
     fn by(way: Way, dead: &Rehearsal) -> Option<Left> {
         let life = dead.life();
         let left = || estate(&whole(dead.grimoire(), life), life, BUDGET);

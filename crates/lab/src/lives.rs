@@ -67,7 +67,7 @@ impl Plan {
     }
 }
 
-/// What one life came to.
+/// Results of one life.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Outcome {
     pub ending: String,
@@ -82,18 +82,18 @@ pub struct Outcome {
     /// Errors in each of those stretches, and after the last of them, to be pooled over lives.
     #[serde(skip)]
     pub errors: Vec<Errors>,
-    /// It lost touch at some time in its life.
+    /// Whether it lost touch at some time in its life.
     pub senesced: bool,
     /// Skill against naive in each domain, at the end; none where too little was claimed.
     pub skills: BTreeMap<String, Option<f64>>,
     /// Actions that were carried out.
     pub actions: u64,
-    /// What they cost in fees and in falling short of the price, as a share of capital; none where there was no capital
+    /// Cost of the actions, in fees and in falling short of the price, as a share of capital; none where there was no capital
     /// or nothing to hold.
     pub trading_cost: Option<f64>,
-    /// What became of the capital, as a share; none in the same cases.
+    /// Return on the capital, as a share; none where `trading_cost` is.
     pub returned: Option<f64>,
-    /// What became of it by simply holding; none in the same cases.
+    /// Return by simply holding, as a share; none where `trading_cost` is.
     pub held: Option<f64>,
     /// The deepest fall from the highest worth, as a share.
     pub drawdown: f64,
@@ -108,7 +108,7 @@ pub struct Outcome {
     pub tried: u64,
     /// Trials in which it was borne out.
     pub borne_out: u64,
-    /// What the dead still had beyond what is kept for dying, in micro-dollars.
+    /// Money the dead still had beyond the reserve for dying, in micro-dollars.
     pub stranded: i64,
     /// How phages ended, by kind: better, worse, alike.
     pub phages: [[u32; 3]; 4],
@@ -294,7 +294,7 @@ impl Lately {
     }
 }
 
-/// What is followed through a life because its end does not show it.
+/// Figures that are followed through a life because its end does not show them.
 #[derive(Default)]
 struct Watch {
     claims: Listener,
@@ -372,7 +372,7 @@ impl Paths {
         Ok(Paths::Candles(candles, first.min(last - 1)..last))
     }
 
-    /// The same kind of world, somewhere else: another seed, or another date to begin at.
+    /// A world of the plan's kind on its own path: another seed, or another date to begin at.
     pub(crate) fn path(
         &self,
         plan: &Plan,
@@ -386,7 +386,7 @@ impl Paths {
                     dates.start + if plan.disjoint { room / plan.lives * number } else { scatter(seed) % room };
                 let start = candles.bars()[begins as usize].opened;
                 let config = ReplayConfig { start: Some(start), name: "candles".into() };
-                // Where one ends at the latest, the next begins: whoever looks less often does not live on.
+                // Where one ends at the latest, the next begins: a golem that looks less often does not live on.
                 let next = candles.bars().get((begins + room / plan.lives) as usize).map(|bar| bar.opened);
                 let world = Box::new(Replay::new(candles.clone(), config, Ledger::memory())?);
                 return Ok((world, next.filter(|_| plan.disjoint)));

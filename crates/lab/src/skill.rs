@@ -16,7 +16,7 @@ pub struct Listener {
     resolved: Option<[u64; limits::DOMAINS]>,
 }
 
-/// What a coin is wrong by.
+/// The squared error of a coin toss.
 const COIN: f64 = 0.25;
 
 /// Errors by domain: the golem's and the naive forecast's, on the same questions.
@@ -25,7 +25,7 @@ pub struct Errors([(f64, f64); limits::DOMAINS]);
 
 impl Listener {
     /// Holds directions against a coin. What is naive about them is otherwise the share of rises a golem has seen, which
-    /// starts over at every birth: whoever is born often would be held against a worse one.
+    /// starts over at every birth: a line with many births would be held against a worse one.
     pub fn even() -> Listener {
         Listener { resolved: Some([0; limits::DOMAINS]), ..Listener::default() }
     }
@@ -74,8 +74,8 @@ impl Errors {
         self.over(life.birth().world.domains.iter().map(|domain| domain.weight))
     }
 
-    /// What was saved of all the error that naive made on a path, of which this may be only a part: who said nothing for a
-    /// while was as wrong as naive. None where nothing came due.
+    /// The share saved of all the error that naive made on a path, of which this may be only a part: while it made no claims it
+    /// counts as wrong as naive. None where nothing came due.
     pub fn saved_of(&self, all: &Errors, weights: &[f64]) -> Option<f64> {
         let (mut sum, mut weighed) = (0.0, 0.0);
         for ((weight, (error, naive)), (_, all)) in weights.iter().zip(&self.0).zip(&all.0) {
@@ -87,13 +87,13 @@ impl Errors {
         (weighed > 0.0).then(|| sum / weighed)
     }
 
-    /// The same where the more of naive's error was heard of, domain by domain.
+    /// Takes the larger of both naive errors, domain by domain.
     pub fn most(mut self, other: &Errors) -> Errors {
         self.0.iter_mut().zip(&other.0).for_each(|(mine, other)| mine.1 = mine.1.max(other.1));
         self
     }
 
-    /// The same where only the weights are at hand.
+    /// Skill over all domains, where only the weights are at hand.
     pub fn weighed(&self, weights: &[f64]) -> Option<f64> {
         self.over(weights.iter().copied())
     }

@@ -1,4 +1,4 @@
-//! Rows for whoever wants to look for themselves: the same table as JSON lines, as CSV and as Parquet.
+//! Rows for further analysis: the same table as JSON lines, as CSV and as Parquet.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -147,7 +147,7 @@ impl Table {
         };
         let fields: String = self.0.iter().map(field).collect();
         let schema = Arc::new(parse_message_type(&format!("message rows {{ {fields} }}"))?);
-        // Who wrote it is no part of what it says: the same rows are the same bytes.
+        // No name of a writer: the same rows are the same bytes.
         let properties =
             WriterProperties::builder().set_compression(Compression::SNAPPY).set_created_by("bardo".to_owned()).build();
         let mut writer = SerializedFileWriter::new(to, schema, Arc::new(properties))?;

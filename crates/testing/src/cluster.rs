@@ -116,7 +116,7 @@ impl Cluster {
         async_nats::jetstream::new(async_nats::connect(servers).await.unwrap())
     }
 
-    /// Opens the river, once somebody leads.
+    /// Opens the river, once the cluster has a leader.
     pub async fn river(&self, partitions: u16) -> River {
         let shape = Shape { partitions, replicas: self.nodes.len(), each: 10_000_000, ..Shape::default() };
         let until = Instant::now() + Duration::from_secs(60);

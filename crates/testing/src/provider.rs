@@ -16,7 +16,7 @@ use crate::http::{Request, request};
 /// Micro-dollars for a token in and out.
 pub const PRICE: (u64, u64) = (1, 5);
 
-/// What it does with a request.
+/// The provider's behaviour for a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Act {
     Honest,
@@ -65,7 +65,7 @@ impl Provider {
         Provider::at("127.0.0.1:0", act, says)
     }
 
-    /// The same at an address of its own.
+    /// Starts a provider at a given address.
     pub fn at(
         address: &str,
         act: impl Fn(u64) -> Act + Send + Sync + 'static,
@@ -97,7 +97,7 @@ impl Provider {
         self.book.lock().unwrap().by_act.clone()
     }
 
-    /// What this golem can have been charged.
+    /// The most this golem can have been charged.
     pub fn charged(&self, name: &str) -> u64 {
         self.book.lock().unwrap().charged.get(name).copied().unwrap_or(0)
     }
@@ -133,7 +133,7 @@ fn serve(
     Ok(())
 }
 
-/// Who asked, what it says was used, and what can have been charged for it at most.
+/// The golem that asked, the usage to report, and the most that can have been charged for it.
 fn account(body: &Value, act: Act) -> (String, Value, u64) {
     let message = |at: usize| body["messages"][at]["content"].as_str().unwrap_or_default();
     let name = message(0).strip_prefix("You think for ").and_then(|rest| rest.split('.').next()).unwrap_or_default();
@@ -148,7 +148,7 @@ fn account(body: &Value, act: Act) -> (String, Value, u64) {
         Act::Honest | Act::After(_) => (said(input, output), cost(input, output)),
         Act::SaysMore => (said(10 * bytes as u64, 10 * most_out + 10_000), bound),
         Act::OddUsage => (json!({ "prompt_tokens": -5, "completion_tokens": "many" }), bound),
-        // Whoever was cut off may have been charged for all of it.
+        // A client that was cut off may have been charged for all of it.
         Act::NoUsage | Act::Cut | Act::HangUp | Act::Drips | Act::Huge | Act::Garbage => (Value::Null, bound),
         Act::Busy | Act::BusyFor(_) => (Value::Null, 0),
         Act::Fails => (Value::Null, bound),

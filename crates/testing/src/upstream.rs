@@ -15,7 +15,7 @@ use crate::http::{Request, request};
 
 /// Micro-dollars for a token in and out.
 pub const PRICE: (u64, u64) = (1, 5);
-/// Words of an answer, if nobody wants fewer.
+/// Words of an answer, if the request does not ask for fewer.
 pub const WORDS: u64 = 40;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,10 +43,10 @@ struct Book {
     calls: u64,
     /// Micro-dollars that what was done is worth.
     worth: u64,
-    /// What came, newest last.
+    /// Requests that came, newest last.
     heads: Vec<String>,
     bodies: Vec<Value>,
-    /// What calls say of themselves in `user`, and how often.
+    /// Names that calls give themselves in `user`, and how often.
     heard: BTreeMap<String, u64>,
     /// Somebody came with a key.
     keyed: bool,
@@ -79,7 +79,7 @@ impl Upstream {
         self.book.lock().unwrap().calls
     }
 
-    /// What calls have said of themselves.
+    /// Names that calls gave themselves in `user`, and how often.
     pub fn heard(&self) -> BTreeMap<String, u64> {
         self.book.lock().unwrap().heard.clone()
     }
@@ -97,7 +97,7 @@ impl Upstream {
         (book.heads.last().unwrap().clone(), book.bodies.last().unwrap().clone())
     }
 
-    /// What it sent in its newest answer.
+    /// The bytes of its newest answer.
     pub fn sent(&self) -> String {
         String::from_utf8(self.book.lock().unwrap().sent.clone()).unwrap()
     }
@@ -215,7 +215,7 @@ impl Answering<'_> {
         Some(self.act != Act::Cuts)
     }
 
-    /// Whoever has tools and was only asked something uses the first.
+    /// Has the answer use the first tool, if there are tools and the last message is a question.
     fn with_tool(&self, mut answer: Value, body: &Value) -> Value {
         let last = body["messages"].as_array().and_then(|all| all.last()).map(|message| &message["role"]);
         let name =

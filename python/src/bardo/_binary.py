@@ -1,4 +1,4 @@
-"""Where the program itself is."""
+"""Finds and runs the program ``bardo``."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Optional, Sequence
 
 
 def find(bardo: Optional[str] = None) -> str:
-    """``bardo`` as it was named, by ``$BARDO``, or on the path."""
+    """The program: as named by the caller, by ``$BARDO``, or found on the path."""
     found = bardo or os.environ.get("BARDO") or shutil.which("bardo")
     if not found:
-        raise FileNotFoundError("there is no `bardo` on the path; install it, or say where it is with $BARDO")
+        raise FileNotFoundError("there is no `bardo` on the path; install it, or set $BARDO to its place")
     return found
 
 

@@ -8,7 +8,7 @@ from typing import Any, Dict, Iterator, TextIO
 
 
 class Line:
-    """The conversation. Whatever else is printed goes to standard error, where it harms nobody."""
+    """The conversation with Bardo. Anything else that is printed goes to standard error, out of its way."""
 
     def __init__(self) -> None:
         self._in: TextIO = sys.stdin
@@ -16,7 +16,7 @@ class Line:
         sys.stdout = sys.stderr
 
     def say(self, message: Dict[str, Any]) -> None:
-        # NaN is no JSON: better an error here than one over there.
+        # NaN is not JSON: better an error here than in Bardo.
         self._out.write(json.dumps(message, allow_nan=False, separators=(",", ":")) + "\n")
         self._out.flush()
 

@@ -1,4 +1,4 @@
-"""Runs populations in Bardo's laboratory and gives back what they came to.
+"""Runs populations in Bardo's laboratory and returns their results.
 
     from bardo import lab
 
@@ -27,7 +27,7 @@ def lives(
     bardo: Optional[str] = None,
     home: Optional[str] = None,
 ) -> Dict[str, Any]:
-    """So many whole lives, each on a path of its own, and what they came to."""
+    """Runs so many whole lives, each on a path of its own, and returns the summary."""
     return _run(_arguments(lives, world, data, seed, most_ticks, settings), bardo, home)[0]
 
 
@@ -44,7 +44,7 @@ def vary(
     bardo: Optional[str] = None,
     home: Optional[str] = None,
 ) -> List[Dict[str, Any]]:
-    """The same paths once for each value of a key; each is compared with the first."""
+    """Runs the same paths once for each value of a key; each value is compared with the first."""
     chosen = ",".join(_said(value) for value in values)
     arguments = [*_arguments(lives, world, data, seed, most_ticks, settings), "--vary", f"{key}={chosen}"]
     return _run(arguments, bardo, home)

@@ -1,7 +1,7 @@
 """A mind for a golem.
 
-Say what you expect of the world (``look``), and it is held to what comes. Beside a golem's own rules a mind has no say
-before it has shown more than luck could; with ``mind.kind = "outside"`` it is the only voice.
+Say what you expect of the world (``look``), and each claim is scored when it comes due. Beside a golem's own rules a mind has
+no say before it has shown more than luck could; with ``mind.kind = "outside"`` it is the only voice.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["Mind", "Look", "Seen", "Stands", "Word"]
 
 @dataclass(frozen=True)
 class Seen:
-    """One closed interval: domains and features by name, and what a unit is worth in dollars."""
+    """One closed interval: domains and features by name, and the worth of a unit in dollars."""
 
     closed: int
     values: Mapping[str, float]
@@ -30,7 +30,7 @@ class Seen:
 
 @dataclass(frozen=True)
 class Stands:
-    """How the golem stands, in dollars and whole units; ``raw`` is all of it as it was said."""
+    """The state of the golem, in dollars and whole units; ``raw`` is the whole message."""
 
     tick: int
     phase: str
@@ -46,15 +46,15 @@ class Stands:
 
 @dataclass(frozen=True)
 class Look:
-    """What the golem is about to see."""
+    """One look at the world, just before the golem takes it."""
 
     now: int
     #: Every bar since the last look, oldest first.
     bars: Sequence[Seen]
-    #: Claims of the golem's that these bars answer: domain, said, naive, actual.
+    #: Claims of the golem's that these bars answer: domain, claim, naive forecast, actual value.
     resolved: Sequence[Dict[str, Any]]
     golem: Stands
-    #: What the golem remembers that fits the moment.
+    #: Memories of the golem that fit the moment.
     recalled: Sequence[str]
 
     @property
@@ -64,7 +64,7 @@ class Look:
 
 @dataclass
 class Word:
-    """What a mind says; every part may be left out."""
+    """An answer of a mind; every part may be left out."""
 
     #: By name of domain: the value, the chance of a rise, or half the width of the band, at its horizon.
     claims: Mapping[str, float] = field(default_factory=dict)
@@ -73,38 +73,38 @@ class Word:
     #: The name of an action, and how much of it, above 0 and up to 1.
     action: Optional[str] = None
     size: float = 1.0
-    #: What the golem's owner is told.
+    #: A note to the golem's owner.
     note: str = ""
-    #: What presses on the golem, as the page of messages has it.
+    #: The mind's view of the golem's stressors, in the form of the page of messages.
     assessment: Optional[Dict[str, Any]] = None
 
 
 class Mind:
     """Subclass it, write ``look``, and ``run()``."""
 
-    #: What it is called.
+    #: Name of the mind.
     name: str = ""
 
-    #: Whom it is for, a folder of its own and chance that can be repeated; known from the first words on.
+    #: The golem it serves, a folder of its own and a seed for repeatable chance; known from the first message on.
     golem: str = ""
     folder: Path = Path(".")
     seed: int = 0
-    #: What the golem was born into, as the page of messages has it; and the names in it.
+    #: The golem's world, in the form of the page of messages; and the names in it.
     world: Dict[str, Any] = {}
     domains: List[str] = []
     features: List[str] = []
     actions: List[str] = []
 
-    # What there is to write.
+    # To be written by you.
 
     def begin(self) -> None:
         """Called once, when golem, folder, seed and world are known."""
 
     def look(self, look: Look) -> Optional[Word]:
-        """What to make of what the golem is about to see; nothing is an answer."""
-        raise NotImplementedError("say what to make of a look: def look(self, look)")
+        """The mind's answer to a look; None is an answer too."""
+        raise NotImplementedError("write an answer to a look: def look(self, look)")
 
-    # What is seen to.
+    # Done for you.
 
     def run(self) -> None:
         """Speaks with Bardo until it says goodbye."""
@@ -114,7 +114,7 @@ class Mind:
         if hello is None:
             return
         if hello.get("bardo") != "mind":
-            print(f"this is a mind, and a {hello.get('bardo')} was wanted", file=sys.stderr)
+            print(f"this program is a mind, but a {hello.get('bardo')} was asked for", file=sys.stderr)
         self.golem, self.folder, self.seed = hello["golem"], Path(hello["folder"]), hello["seed"]
         self.world = hello.get("world") or {}
         self.domains = [domain["name"] for domain in self.world.get("domains", ())]
@@ -129,7 +129,7 @@ class Mind:
             answer: Dict[str, Any] = {"id": message["id"]}
             try:
                 answer.update(_said(self.look(self._look(message))))
-            except Exception as wrong:  # noqa: BLE001: whatever it is, its owner is to hear of it
+            except Exception as wrong:  # noqa: BLE001: the owner is told of any error
                 traceback.print_exc()
                 answer["error"] = f"{type(wrong).__name__}: {wrong}"
             line.say(answer)

@@ -1,4 +1,4 @@
-"""Holds a world of yours against every promise a world makes, and tries out a mind, from a test of yours.
+"""Checks a world of yours against every promise a world makes, and tries out a mind, from your own tests.
 
     from bardo.testing import check_mind, check_world
 
@@ -24,13 +24,13 @@ Command = Union[str, "os.PathLike[str]", Sequence[str]]
 
 
 def check_world(command: Command, bardo: Optional[str] = None) -> List[str]:
-    """What it breaks, in sentences; an empty list if it keeps every promise. A path is run with this Python."""
+    """Broken promises, one sentence each; an empty list if it keeps them all. A path is run with this Python."""
     return _checked("world", command, bardo)
 
 
 def check_mind(command: Command, bardo: Optional[str] = None) -> List[str]:
-    """What is wrong with it after a hundred looks at a paper life; an empty list if nothing is. A path is run with this
-    Python."""
+    """Faults found in a hundred looks at a paper life, one sentence each; an empty list if there are none. A path is run with
+    this Python."""
     return _checked("mind", command, bardo)
 
 

@@ -1,7 +1,7 @@
 """A world that a golem can live in.
 
-Say what there is (``domains``, ``features``, ``actions``), show bars, and say what an order comes to. That an order is done
-once and within its bounds, and is remembered after a crash, is seen to here.
+Say what there is (``domains``, ``features``, ``actions``), show bars, and say what an order comes to. This module makes sure
+that an order is done once and within its bounds, and is remembered after a crash.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Length = Union[int, timedelta]
 
 
 def micros(amount: float) -> int:
-    """Dollars, or units, as the whole millionths that are said."""
+    """Dollars, or units, as whole millionths, the form of all messages."""
     return round(amount * 1_000_000)
 
 
@@ -43,7 +43,7 @@ def _length(length: Length) -> int:
 
 
 class Away(Exception):
-    """What the world stands for cannot be reached now. It is asked again, after so many seconds if that is known."""
+    """Raised while the thing behind the world cannot be reached. Bardo asks again, after ``again`` seconds if that is given."""
 
     def __init__(self, why: str, again: Optional[float] = None) -> None:
         super().__init__(why)
@@ -52,7 +52,7 @@ class Away(Exception):
 
 @dataclass(frozen=True)
 class Domain:
-    """Something claims are made about. ``kind`` is value, direction or range; ``horizon`` is in bars."""
+    """A domain of claims. ``kind`` is value, direction or range; ``horizon`` is in bars."""
 
     name: str
     weight: float = 1.0
@@ -72,7 +72,7 @@ class Domain:
 
 @dataclass(frozen=True)
 class Action:
-    """Something that can be done. ``effect`` is adds or reduces."""
+    """An action a golem can take. ``effect`` is adds or reduces."""
 
     name: str
     effect: str
@@ -80,7 +80,7 @@ class Action:
 
 @dataclass(frozen=True)
 class Bar:
-    """One closed interval: a number for each domain, one for each feature, and what a unit is worth in dollars."""
+    """One closed interval: a number for each domain, one for each feature, and the worth of a unit in dollars."""
 
     closed: Moment
     values: Sequence[float]
@@ -90,7 +90,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Order:
-    """What is to be done: units of it, in an action of this name, and its bounds, all in whole units and dollars."""
+    """An order: an action by name, its units and its bounds, all in whole units and dollars."""
 
     action: str
     adds: bool
@@ -99,13 +99,13 @@ class Order:
     least: float
     gas: float
     until: int
-    #: As it was said.
+    #: The message as it came.
     raw: Dict[str, int] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True)
 class Quote:
-    """What an order would cost (or bring, where it reduces), before fees; what sending it costs is gas."""
+    """The cash an order would cost (or bring, where it reduces), before fees; gas is the cost of sending it."""
 
     cash: float
     fee: float = 0.0
@@ -114,7 +114,7 @@ class Quote:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What was done: so many units for so much, before fees. Below the whole order if only a part was."""
+    """The result of an order: units and cash, before fees. Less than the whole order if only a part was filled."""
 
     units: float
     cash: float
@@ -125,9 +125,9 @@ class Outcome:
 class World:
     """Subclass it, say what there is, and ``run()``."""
 
-    #: What it is called.
+    #: Name of the world.
     name: str = "world"
-    #: How long a bar lasts.
+    #: Length of a bar.
     bar: Length = timedelta(minutes=1)
     domains: Sequence[Domain] = ()
     features: Sequence[str] = ()
@@ -135,53 +135,53 @@ class World:
     actions: Sequence[Action] = ()
     regime: Optional[int] = None
     holding: int = 0
-    #: The least that can be had or given up, in units.
+    #: The smallest amount that can be bought or sold, in units.
     lot: float = 0.000001
     unit: str = "unit"
     data_per_day: float = 0.0
-    #: told if it has its own time, wall if it goes by everybody's clocks.
+    #: told if the world has a time of its own, wall if it runs on the wall clock.
     timing: str = "told"
-    #: Nothing in it is real.
+    #: Whether all money in it is paper.
     paper: bool = True
 
-    #: Whom it is for, a folder of its own and chance that can be repeated; known from the first words on.
+    #: The golem it serves, a folder of its own and a seed for repeatable chance; known from the first message on.
     golem: str = ""
     folder: Path = Path(".")
     seed: int = 0
-    #: The bar its golem stands on, in milliseconds, and what is held, in units.
+    #: The bar its golem stands on, in milliseconds, and its holding, in units.
     now: int = 0
     held: float = 0.0
 
-    # What there is to write.
+    # To be written by you.
 
     def begin(self) -> None:
         """Called once, when golem, folder and seed are known."""
 
     def start(self) -> Moment:
-        """When a golem born into it now begins."""
+        """The time at which a golem born now begins."""
         raise NotImplementedError("say when the world begins: def start(self)")
 
     def end(self) -> Optional[Moment]:
-        """After when nothing more will ever be seen; None if it goes on for ever."""
+        """The time after which there are no more bars; None if the world goes on for ever."""
         return None
 
     def bars(self, since: int, now: int) -> Iterable[Bar]:
-        """Every bar that closed after ``since`` and not after ``now``, oldest first, in milliseconds. What is told must
-        depend on nothing but what is asked for."""
-        raise NotImplementedError("show what there is to see: def bars(self, since, now)")
+        """Every bar that closed after ``since`` and not after ``now``, oldest first, in milliseconds. The answer must
+        depend on nothing but the arguments."""
+        raise NotImplementedError("show the bars of the world: def bars(self, since, now)")
 
     def quote(self, order: Order) -> Optional[Quote]:
-        """What an order would do at the bar its golem stands on; None if the world would not have it."""
+        """A quote for an order at the bar its golem stands on; None if the world would refuse it."""
         return None
 
     def fill(self, order: Order) -> Optional[Outcome]:
-        """Does it, once; None if it is refused. As quoted, if nothing else is written."""
+        """Fills the order, once; None if it is refused. By default as quoted."""
         quote = self.quote(order)
         if quote is None:
             return None
         return Outcome(order.units if order.adds else -order.units, quote.cash, quote.fee, quote.gas)
 
-    # What is seen to.
+    # Done for you.
 
     def run(self) -> None:
         """Speaks with Bardo until it says goodbye."""
@@ -191,7 +191,7 @@ class World:
         if hello is None:
             return
         if hello.get("bardo") != "world":
-            print(f"this is a world, and a {hello.get('bardo')} was wanted", file=sys.stderr)
+            print(f"this program is a world, but a {hello.get('bardo')} was asked for", file=sys.stderr)
         self.golem, self.folder, self.seed = hello["golem"], Path(hello["folder"]), hello["seed"]
         self.begin()
         self._ledger = _Ledger(self.folder / f"{type(self).__name__}.fates")
@@ -207,7 +207,7 @@ class World:
                 answer["away"] = str(away)
                 if away.again is not None:
                     answer["again_ms"] = round(away.again * 1_000)
-            except Exception as wrong:  # noqa: BLE001: whatever it is, its owner is to hear of it
+            except Exception as wrong:  # noqa: BLE001: the owner is told of any error
                 traceback.print_exc()
                 answer["error"] = f"{type(wrong).__name__}: {wrong}"
             line.say(answer)
@@ -317,7 +317,7 @@ def _quoted(quote: Quote) -> Dict[str, int]:
 
 
 class _Ledger:
-    """What became of each key, on disk before anybody hears of it."""
+    """The fate of each key, on disk before it is reported."""
 
     def __init__(self, path: Path) -> None:
         self._fates: Dict[int, Any] = {}

@@ -19,7 +19,7 @@ pub struct Fresh {
     pub measure: Measure,
     /// Compactions with enough calls on both sides, and lives of the same age to hold them against.
     pub compactions: usize,
-    /// What the rate changed by, beyond what it changed by in those.
+    /// Change of the rate after a compaction, beyond its change in those other lives.
     pub change: Option<Estimate>,
 }
 

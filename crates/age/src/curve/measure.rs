@@ -38,7 +38,7 @@ impl Measure {
     pub const ALL: [Measure; 5] =
         [Measure::Failures, Measure::Undone, Measure::Repeated, Measure::Unpassed, Measure::Cost];
 
-    /// What a person reads.
+    /// The name of the measure for people.
     pub fn name(self) -> &'static str {
         match self {
             Measure::Failures => "tools that failed",

@@ -44,7 +44,7 @@ pub fn normal(part: f64) -> f64 {
     }
 }
 
-/// The same of Student's, by Cornish and Fisher's expansion; good to a per cent from five degrees of freedom on.
+/// The quantile of Student's distribution, by Cornish and Fisher's expansion; good to a per cent from five degrees of freedom on.
 pub fn student(part: f64, freedom: f64) -> f64 {
     let (z, n) = (normal(part), freedom.max(1.0));
     let first = (z.powi(3) + z) / 4.0;

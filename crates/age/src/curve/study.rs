@@ -22,13 +22,13 @@ pub enum Group {
     Project,
 }
 
-/// What is asked.
+/// Options of a study.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Asked {
     pub by: Group,
-    /// What a hand-over costs, in micro-dollars, if it is not to be read off the lives.
+    /// Cost of a hand-over, in micro-dollars, if it is not to be read off the lives.
     pub handover: Option<f64>,
-    /// Those that were made by others are left out unless asked for: somebody else decides when they end.
+    /// Whether to count lives that another life started; that life decides when they end, so they are left out by default.
     pub helpers: bool,
 }
 
@@ -112,7 +112,7 @@ impl Study {
         }
     }
 
-    /// The one word about it: age, if anything that goes wrong rises with it.
+    /// The verdict of the whole study: age, if anything that goes wrong rises with it.
     pub fn verdict(&self) -> Verdict {
         let found =
             |verdict: Verdict| self.findings.iter().any(|found| found.measure.is_rate() && found.verdict == verdict);

@@ -1,5 +1,5 @@
 //! When lives end, by calls: how many are still there (Kaplan and Meier), and how many have ended of each cause (Aalen and
-//! Johansen), which do not add up to more than all because nobody ends twice.
+//! Johansen), which do not add up to more than all because no life ends twice.
 
 use serde::Serialize;
 
@@ -102,7 +102,7 @@ impl Survival {
     }
 }
 
-/// What has become of all so far.
+/// Shares of lives that are still there or have ended, so far.
 #[derive(Debug)]
 struct State {
     alive: f64,

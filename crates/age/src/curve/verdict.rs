@@ -27,18 +27,18 @@ pub enum Verdict {
     NoSign,
     /// Enough, and yet it could be either.
     Unsure,
-    /// It rises with age, within the same lives.
+    /// The measure rises with age, within the same lives.
     Age,
 }
 
-/// What is found about one thing along one scale.
+/// The finding about one measure along one scale.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Finding {
     pub measure: Measure,
     pub axis: Axis,
     pub verdict: Verdict,
     pub trend: Option<Trend>,
-    /// What the rate gains from early to late, with an interval that holds nineteen times in twenty.
+    /// Rise of the rate from early to late, with an interval that holds nineteen times in twenty.
     pub rise: Option<Estimate>,
 }
 

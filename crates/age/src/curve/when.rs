@@ -12,7 +12,7 @@ use crate::record::Life;
 const TRIED: [usize; 16] = [10, 15, 20, 30, 40, 50, 60, 80, 100, 130, 160, 200, 250, 320, 400, 500];
 /// Lives that must have come as far as any number that is tried.
 const REACH: usize = 8;
-/// How often lives are drawn anew for the interval.
+/// How often lives are drawn again for the interval.
 const DRAWN: usize = 400;
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -22,16 +22,16 @@ pub struct When {
     /// Between these it lies nineteen times in twenty.
     pub low: usize,
     pub high: usize,
-    /// What a hand-over costs, in micro-dollars, and where that is from: what lives spent before they first changed a file, or
-    /// what their owner says.
+    /// Cost of a hand-over, in micro-dollars, and below whether the owner said so; if not, it is what lives spent before they
+    /// first changed a file.
     pub handover: f64,
     pub said: bool,
-    /// What a call costs beyond an early one, in micro-dollars, if a life starts over then, and if none ever does.
+    /// Cost of a call beyond an early one, in micro-dollars, if lives start over then, and below if none ever does.
     pub each: f64,
     pub never: f64,
 }
 
-/// What a life says about it, so that it can be drawn again and again.
+/// Figures of one life, so that it can be drawn again and again.
 struct Said {
     /// How far its calls are spread, and how failures and costs go with that.
     failures: [f64; 2],
@@ -127,7 +127,7 @@ impl Best {
     }
 }
 
-/// What it spent until it first changed a file: what a newborn pays to learn where it is.
+/// Money a life spent until it first changed a file: the price for a newborn to learn where it is.
 fn before_first_change(life: &Life) -> Option<f64> {
     let first = life.calls.iter().position(|call| call.edits > 0)?;
     let costs = life.calls[..first].iter().filter_map(|call| call.cost);

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::quantile::student;
 
-/// What happened at one call: so many chances, and how often it did (or what it cost).
+/// One call: its chances for the event, and how often the event came (or the cost).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Point {
     /// How old its life was, on the scale that is asked about.
@@ -23,7 +23,7 @@ pub struct Estimate {
     pub high: f64,
 }
 
-/// What a rate gains while the scale goes up by one, within lives.
+/// Rise of a rate while the scale goes up by one, within lives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Trend {
     pub slope: f64,
@@ -73,8 +73,8 @@ pub(crate) fn spread(life: &[Point]) -> Option<[f64; 4]> {
     (spread > 0.0).then_some([spread, with, chances, times])
 }
 
-/// The same with all lives in one heap, as if their calls had nothing to do with each other: how many errors the slope is away
-/// from nothing. It is here to be shown wrong.
+/// The slope with all lives in one heap, as if their calls had nothing to do with each other, in standard errors from zero. A
+/// wrong method, here to be shown wrong.
 pub fn naive(lives: &[Vec<Point>]) -> f64 {
     let all: Vec<Point> = lives.iter().flatten().copied().collect();
     let Some([spread, with, chances, times]) = spread(&all) else { return 0.0 };

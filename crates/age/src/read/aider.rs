@@ -85,7 +85,7 @@ impl History {
         Taken::Known
     }
 
-    /// It says the time of where it is, and not where that is: it is read as if it were UTC.
+    /// Begins a life. aider writes local time without its zone: it is read as if it were UTC.
     fn begin(&mut self, when: &str, shelf: &mut Shelf<'_>) -> Taken {
         if let Some(before) = self.life.take() {
             shelf.put(before);
@@ -180,7 +180,7 @@ pub fn read_aider_log(shelf: &mut Shelf<'_>, place: &Place<'_>, from: impl BufRe
     read
 }
 
-/// It has one count for all that goes in, and says what that cost.
+/// Notes a call: aider has one count for all input, and says what the call cost.
 fn sent(life: &mut Growing, said: &Properties, at: i64) {
     let call = life.call(None, at);
     let tokens = Tokens { input: said.prompt_tokens, output: said.completion_tokens, ..Tokens::default() };

@@ -16,7 +16,7 @@ use crate::record::{Born, Harness};
 use crate::shelf::{Place, Shelf, named};
 use crate::tool::{Edit, ToolUse, command};
 
-/// What is written down for the program itself, and says nothing about a life.
+/// Kinds of lines that the program writes for itself, and that say nothing about a life.
 const FOR_ITSELF: [&str; 27] = [
     "queue-operation",
     "attachment",
@@ -144,7 +144,7 @@ struct SessionFile<'a> {
     rooms: Vec<Room>,
     /// In older versions helpers stand in the same file: which line belongs to which of them.
     sides: HashMap<u64, usize>,
-    /// Its program has ended since the last line.
+    /// Whether the program has ended since the last line.
     left: bool,
 }
 
@@ -187,7 +187,7 @@ impl SessionFile<'_> {
         }
     }
 
-    /// What its program says, when it ends, that all of the session has cost up to then.
+    /// Takes in the program's own total for the session, which it writes when it ends.
     fn costs(&mut self, line: &Line<'_>) {
         self.left = true;
         let micros = line.total_cost.filter(|dollars| (0.0..1e9).contains(dollars)).map(|dollars| dollars * 1e6);

@@ -49,7 +49,7 @@ const SAID_ELSEWHERE: [&str; 31] = [
     "warning",
     "web_search_end",
 ];
-/// What begins the answer of a tool that did not do what it was asked.
+/// Beginnings of a tool's answer that mean it did not do what it was asked.
 const BROKE: [&str; 5] =
     ["exec_command failed", "apply_patch verification failed", "failed to parse", "Script failed", "unsupported call"];
 
@@ -141,7 +141,7 @@ struct Item {
 }
 
 impl Usage {
-    /// What is cached is part of what goes in.
+    /// Tokens by kind; cached ones are part of the input.
     fn tokens(self) -> Tokens {
         let write_5m = self.cache_write_input_tokens.min(self.input_tokens);
         let cached = self.cached_input_tokens.min(self.input_tokens - write_5m);
@@ -174,7 +174,7 @@ struct Rollout {
     model: String,
     /// The call that is speaking: what it used is yet to be told.
     open: Option<usize>,
-    /// What was used stands behind the name of an answer, so the sums are only said again.
+    /// Whether usage is given for each answer by name, so that sums only repeat it.
     by_name: bool,
     sum: Option<Usage>,
 }
@@ -357,7 +357,7 @@ impl Rollout {
     }
 }
 
-/// Whose helper it is, as its source says.
+/// The life it helps, as its source says.
 fn parent(source: &Value) -> Option<String> {
     let found = source.get("subagent").or_else(|| source.get("sub_agent"))?;
     let spawned = found.get("thread_spawn").unwrap_or(found);

@@ -19,7 +19,7 @@ use crate::tool::{Edit, ToolUse, command};
 /// The longest chat of the older kind that is read.
 const LONGEST: u64 = 64 << 20;
 
-/// A line is the head of a chat, a message, or what is set anew; each has names of its own. Flattened it could not borrow.
+/// A line is the head of a chat, a message, or a changed setting; each has names of its own. Flattened it could not borrow.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct Line<'a> {
@@ -81,7 +81,7 @@ struct Tool<'a> {
 }
 
 impl Counts {
-    /// What is cached is part of what goes in, and what is thought is paid like what is said.
+    /// Tokens by kind; cached ones are part of the input, and thoughts are paid like answers.
     fn tokens(self) -> Tokens {
         let all = self.input.saturating_add(self.tool);
         let cached = self.cached.min(all);

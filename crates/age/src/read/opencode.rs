@@ -1,5 +1,5 @@
 //! opencode: a database since 1.2, and a folder of small files before. Both have a session's messages and the parts of each as
-//! JSON; whoever opens them hands those over, in order.
+//! JSON; the caller opens them and hands those over, in order.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -150,7 +150,7 @@ impl Session {
     fn answers(&mut self, id: &str, message: &Message, counts: Counts) {
         let call = self.growing.call(Some(named(&[id])), message.time.created);
         self.call = Some(call);
-        // Nobody has said anything yet.
+        // No words have come yet.
         if counts.input == 0 && counts.cache.read == 0 && counts.cache.write == 0 {
             return self.growing.asked();
         }

@@ -20,7 +20,7 @@ pub fn read_records(shelf: &mut Shelf<'_>, from: impl BufRead) -> io::Result<()>
         }
         _ => Taken::Unreadable,
     });
-    // A line that is no record is nobody's; it is told with those of the first that is.
+    // A line that is not a record has no harness; it counts with the harness of the first record.
     shelf.count(whose.unwrap_or(Harness::Spans), Lines { files: 1, ..lines });
     read
 }

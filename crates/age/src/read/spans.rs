@@ -1,5 +1,5 @@
 //! OpenTelemetry spans with `gen_ai` names, as a collector writes them to a file: a line for each batch. A life is a talk
-//! (`gen_ai.conversation.id`), or a trace where nobody says which talk it is. Spans come in any order, so they wait for the end.
+//! (`gen_ai.conversation.id`), or a trace without such a name. Spans come in any order, so they wait for the end.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead};
@@ -88,7 +88,7 @@ impl Number {
     }
 }
 
-/// What is kept of a span until all are there.
+/// The part of a span that is kept until all are there.
 #[derive(Debug)]
 enum Kept {
     Asked { model: String, tokens: Option<Tokens> },

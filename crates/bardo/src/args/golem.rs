@@ -21,28 +21,28 @@ pub(crate) enum GolemVerb {
         #[arg(long)]
         plot: bool,
     },
-    /// Its life in pictures: one HTML file, to be read, printed and passed on
+    /// A golem's life in pictures: one HTML file, to be read, printed and passed on
     Report {
         name: String,
         /// File to make; without one it is printed
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
     },
-    /// Its life as rows, as JSON lines, CSV and Parquet
+    /// A golem's life as rows: JSON lines, CSV and Parquet
     Export {
         name: String,
         /// Every claim it made, what naive would have said, and what came of it, into this folder
         #[arg(long, value_name = "FOLDER")]
         claims: PathBuf,
     },
-    /// What happened, from birth on
+    /// Events of a life, from birth on
     Events {
         name: String,
         /// Also what happens every tick
         #[arg(long)]
         all: bool,
     },
-    /// What it remembers: ticks that surprised, mattered or changed something
+    /// Episodes a golem remembers: ticks that surprised, mattered or changed something
     Episodes {
         name: String,
         /// How many, counted back from the newest
@@ -56,42 +56,42 @@ pub(crate) enum GolemVerb {
         #[arg(long = "set", value_name = "KEY=VALUE")]
         set: Vec<String>,
     },
-    /// What it goes by: its rules, and what was proposed by editing PLAYBOOK.md
+    /// Rules a golem acts by, and changes proposed by editing PLAYBOOK.md
     Playbook {
         name: String,
-        /// Take what was proposed, to be tried in the shadow
+        /// Accept the proposed changes; they are tried in the shadow first
         #[arg(long, conflicts_with = "discard")]
         accept: bool,
-        /// Forget what was proposed and write the file anew
+        /// Drop the proposed changes and write the file again
         #[arg(long)]
         discard: bool,
     },
-    /// What presses on it, why, and what would clear it
+    /// Stressors of a golem: why each presses, and what would clear it
     Stress { name: String },
     /// Give it money from the treasury
     Fund(Money),
     /// Take money back to the treasury
     Withdraw(Money),
-    /// Show what it asks for, or say yes or no to it; no answer is a no
+    /// Show what a golem asks for, or say yes or no to it; no answer is a no
     Approve {
-        /// Without a name, everything that waits for an answer
+        /// The golem; without one, everything that waits for an answer
         name: Option<String>,
-        /// The number of what it asks for, so that nothing is answered unseen
+        /// Number of the request, so that nothing is answered unseen
         key: Option<u64>,
         /// Say no
         #[arg(long, requires = "key")]
         deny: bool,
     },
-    /// Ask it something: a model answers from its record, and says which records it goes by
+    /// Ask a golem something: a model answers from its record, and names the records it used
     Ask {
         name: String,
-        /// Such as "why do you hold?"
+        /// The question, such as "why do you hold?"
         question: String,
     },
-    /// Say what it is to have in mind when it thinks; it moves no money and loosens no rule
+    /// Give a golem guidance for its thinking; guidance moves no money and loosens no rule
     Steer {
         name: String,
-        /// Without a text, what it has in mind now; an empty one takes it back
+        /// Without a text, the guidance it has now; an empty text clears it
         text: Option<String>,
     },
     /// How an agent of yours calls models at this golem's expense: address, token, and what to set for common clients
@@ -101,18 +101,18 @@ pub(crate) enum GolemVerb {
         #[arg(long)]
         rotate: bool,
     },
-    /// What agents' calls have cost, by golem, day and model, of all golems without a name; with one, also what became of
-    /// its money, what stopped its calls, what its checks say, and what was refused
+    /// Costs of agents' calls, by golem, day and model, of all golems without a name; with one, also what became of its
+    /// money, what stopped its calls, what its checks say, and what was refused
     Costs {
         name: Option<String>,
-        /// Only what was settled within this, such as 7d
+        /// Only calls settled within this span, such as 7d
         #[arg(long, value_name = "SPAN")]
         last: Option<String>,
         /// As comma-separated values
         #[arg(long)]
         csv: bool,
     },
-    /// Its checks, what each runs and last said; with NAME=COMMAND, run that from now on, in this folder
+    /// A golem's checks, with the command and the last result of each; with NAME=COMMAND, run that from now on, in this folder
     Check {
         name: String,
         #[arg(value_name = "NAME=COMMAND")]
@@ -121,12 +121,12 @@ pub(crate) enum GolemVerb {
         #[arg(long)]
         limit: Option<String>,
     },
-    /// The programs that are its world or its mind here; with --world or --mind, another from now on, run in this folder
+    /// Programs that are a golem's world or mind here; with --world or --mind, another from now on, run in this folder
     Program(ProgramArgs),
-    /// Say what will be, to be held against it: the chance that a check passes, or what number it gives
+    /// Make a claim for a golem, scored when it comes due: the chance that a check passes, or the number it gives
     Claim {
         name: String,
-        /// What it is about: a check, or another domain of its world
+        /// Domain of the claim: a check, or another domain of its world
         domain: String,
         /// A chance from 0 to 1, or a number
         #[arg(allow_negative_numbers = true)]
@@ -138,7 +138,7 @@ pub(crate) enum GolemVerb {
         #[arg(long, value_name = "TIME")]
         at: Option<String>,
     },
-    /// What it asked models, what they said and what it cost
+    /// Questions a golem asked models, with their answers and costs
     Thoughts {
         name: String,
         /// How many, counted back from the newest
@@ -159,7 +159,7 @@ pub(crate) enum GolemVerb {
         #[arg(long, default_value = "")]
         reason: String,
     },
-    /// End it: death by its owner
+    /// End a golem's life: death by its owner
     #[command(alias = "kill")]
     Retire(Retire),
     /// Make an heir of a dead golem, from what it left
@@ -171,11 +171,11 @@ pub(crate) enum GolemVerb {
         #[arg(long)]
         unfinished: bool,
     },
-    /// Put it back into the list
+    /// Put a buried golem back into the list
     Unbury { name: String },
-    /// Take it out of the host, for as long as you like: no host lives it until it is joined again
+    /// Take a golem out of the host, for as long as you like: no host runs it until it is joined again
     Release { name: String },
-    /// Let a host live it again
+    /// Let a host run a released golem again
     Join { name: String },
     /// Copy a life into a folder, even while it is running
     Backup {
@@ -202,7 +202,7 @@ pub(crate) enum GolemVerb {
 pub(crate) struct Successor {
     /// The golem that died
     pub(crate) dead: String,
-    /// What to call the heir; without one the next in the line, such as ada-2
+    /// Name of the heir; without one the next in the line, such as ada-2
     #[arg(long)]
     pub(crate) name: Option<Name>,
     /// Money to live on, instead of what its predecessor was given
@@ -214,7 +214,7 @@ pub(crate) struct Successor {
     /// Leave it nothing but the configuration
     #[arg(long)]
     pub(crate) no_inherit: bool,
-    /// Even if it would be a copy
+    /// Make the heir even if it would be a copy
     #[arg(long)]
     pub(crate) force_similarity: bool,
     /// Make the life repeatable
@@ -240,22 +240,22 @@ pub(crate) struct Whom {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ListArgs {
-    /// Only those who are alive
+    /// Only living golems
     #[arg(long)]
     pub(crate) living: bool,
-    /// Only the dead
+    /// Only dead golems
     #[arg(long)]
     pub(crate) dead: bool,
-    /// Only those who are frozen
+    /// Only frozen golems
     #[arg(long)]
     pub(crate) frozen: bool,
-    /// Only those who are paused
+    /// Only paused golems
     #[arg(long)]
     pub(crate) paused: bool,
-    /// Only those who wait for your yes or no
+    /// Only golems that wait for your yes or no
     #[arg(long)]
     pub(crate) asking: bool,
-    /// Those who are buried, and nobody else
+    /// Only buried golems
     #[arg(long)]
     pub(crate) buried: bool,
     /// The order they are listed in
@@ -273,23 +273,23 @@ pub(crate) enum SortBy {
     Age,
     /// The poorest first
     Credit,
-    /// What they cost you most first
+    /// The costliest to you first
     Net,
 }
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ProgramArgs {
     pub(crate) name: String,
-    /// One line for the shell, such as './my_world.py --fast'
+    /// Command of its world, one line for the shell, such as './my_world.py --fast'
     #[arg(long, value_name = "COMMAND")]
     pub(crate) world: Option<String>,
-    /// The same for whoever carries out its orders
+    /// Command of the program that carries out its orders
     #[arg(long, value_name = "COMMAND")]
     pub(crate) orders: Option<String>,
-    /// The same for its mind
+    /// Command of its mind
     #[arg(long, value_name = "COMMAND")]
     pub(crate) mind: Option<String>,
-    /// It has no mind outside from now on
+    /// Run it without an outside mind from now on
     #[arg(long, conflicts_with = "mind")]
     pub(crate) no_mind: bool,
     #[command(flatten)]
@@ -302,22 +302,22 @@ pub(crate) struct HowArgs {
     /// Let the program write to its own folder alone
     #[arg(long)]
     pub(crate) confined: bool,
-    /// Give it this of the environment as well; may be given again
+    /// Pass this variable of the environment on to the program; may be given again
     #[arg(long, value_name = "NAME")]
     pub(crate) env: Vec<String>,
-    /// Mebibytes of memory it may ask for
+    /// Mebibytes of memory the program may ask for
     #[arg(long, value_name = "MIB")]
     pub(crate) memory: Option<u64>,
-    /// Seconds it may take for an answer
+    /// Seconds the program may take for an answer
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=600))]
     pub(crate) answers_within: Option<u64>,
 }
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct New {
-    /// What to call it; without a name everything is asked for
+    /// Name of the golem; without one you are asked for everything
     pub(crate) name: Option<Name>,
-    /// What to live in: sim, replay, live, queue, checks, or a program of yours such as ./my_world.py
+    /// World to live in: sim, replay, live, queue, checks, or a program of yours such as ./my_world.py
     #[arg(long, value_name = "WORLD", value_parser = world)]
     pub(crate) world: Option<Chosen>,
     /// Make the life repeatable: identity, chance and world all follow from this number
@@ -361,7 +361,7 @@ pub(crate) struct New {
 }
 
 impl New {
-    /// Whether nothing at all was said.
+    /// Whether the command was given no argument at all.
     pub(crate) fn is_bare(&self) -> bool {
         let said = [&self.data, &self.interval, &self.mind, &self.orders].iter().any(|text| text.is_some());
         let lists = [&self.check, &self.number, &self.set, &self.how.env].iter().any(|list| !list.is_empty());
@@ -370,7 +370,7 @@ impl New {
         self.name.is_none() && self.world.is_none() && self.seed.is_none() && !(said || lists || money || files)
     }
 
-    /// One of which nothing is said but its name.
+    /// A newborn with a name and the defaults for everything else.
     pub(crate) fn named(name: Name) -> New {
         New {
             name: Some(name),
@@ -403,8 +403,8 @@ fn world(text: &str) -> Result<Chosen, String> {
     match WorldKind::from_str(text, true) {
         Ok(kind) => Ok(Chosen::Ours(kind)),
         Err(_) if text.chars().all(|c| c.is_ascii_lowercase()) && !std::path::Path::new(text).exists() => {
-            let kinds = "sim, replay, live, queue and checks";
-            Err(format!("there is no world {text:?}; there are {kinds}, and programs of yours, such as ./{text}.py"))
+            let kinds = "sim, replay, live, queue or checks";
+            Err(format!("there is no world {text:?}; name {kinds}, or a program of yours, such as ./{text}.py"))
         }
         Err(_) => Ok(Chosen::Program(text.to_owned())),
     }
@@ -445,7 +445,7 @@ pub(crate) struct Retire {
     pub(crate) name: String,
     #[arg(long, default_value = "")]
     pub(crate) reason: String,
-    /// Its name again, instead of being asked
+    /// The golem's name again, instead of being asked
     #[arg(long, value_name = "NAME")]
     pub(crate) confirm: Option<String>,
 }
@@ -475,7 +475,7 @@ pub(super) fn pace(text: &str) -> Result<Pace, String> {
     if times.is_finite() && (0.001..=1e6).contains(&times) {
         Ok(Pace::Times(times))
     } else {
-        Err("between 0.001x and 1000000x, or max".to_owned())
+        Err("must be from 0.001x to 1000000x, or max".to_owned())
     }
 }
 

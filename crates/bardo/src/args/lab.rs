@@ -14,7 +14,7 @@ pub(crate) enum LabVerb {
     Work(WorkArgs),
     /// Make a figure of the book again, or list all there are
     Reproduce(ReproduceArgs),
-    /// So many whole lives, each on a path of its own
+    /// Run whole lives, each on a path of its own
     Lives(LivesArgs),
     /// Lines of golems on the same paths, by what crosses each death
     Lineages {
@@ -39,7 +39,7 @@ pub(crate) struct RunExperiment {
     /// Threads to run on [default: one for each core]
     #[arg(long)]
     pub(crate) threads: Option<usize>,
-    /// Hand the paths out to whoever runs `bardo lab work` at this work queue, such as nats://127.0.0.1:4222
+    /// Hand the paths out to workers (`bardo lab work`) at this work queue, such as nats://127.0.0.1:4222
     #[arg(long, value_name = "ADDRESS", conflicts_with = "threads")]
     pub(crate) workers: Option<String>,
     /// The key of this run, which workers need as well; made if it is not there [default: workers.key where everything goes]
@@ -57,14 +57,14 @@ pub(crate) struct WorkArgs {
     /// Paths to run at a time [default: one for each core]
     #[arg(long)]
     pub(crate) threads: Option<usize>,
-    /// Where recorded data lies here, if not where it lies for whoever began the experiment
+    /// Folder of the recorded data here, if it is not the one the experiment was begun with
     #[arg(long, value_name = "FOLDER")]
     pub(crate) data: Option<PathBuf>,
 }
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ReproduceArgs {
-    /// Which; without a name all are listed
+    /// The figure to make; without a name all are listed
     pub(crate) name: Option<String>,
     /// At the size that is run whenever the program is changed, which takes minutes instead of hours
     #[arg(long)]
@@ -85,18 +85,18 @@ pub(crate) struct LivesArgs {
     /// stress.mode=off,visible,enforced; more than once for every combination
     #[arg(long, value_name = "KEY=A,B", conflicts_with_all = ["plan", "manifest"])]
     pub(crate) vary: Vec<String>,
-    /// Draw what they came to as well: one HTML file
+    /// Draw the results as well: one HTML file
     #[arg(long, value_name = "FILE", conflicts_with = "vary")]
     pub(crate) html: Option<PathBuf>,
 }
 
-/// What a run depends on, or the plan of an earlier one.
+/// Everything a run depends on, or the plan of an earlier run.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct PlanArgs {
-    /// How many
+    /// How many lives
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) lives: u64,
-    /// What to live in
+    /// World to live in
     #[arg(long, value_enum)]
     pub(crate) world: Option<WorldKind>,
     /// Imported data to replay (see `bardo data`)
@@ -108,7 +108,7 @@ pub(crate) struct PlanArgs {
     /// Threads to run on [default: one for each core]
     #[arg(long)]
     pub(crate) threads: Option<usize>,
-    /// How often they look, such as 40s or 1h
+    /// How often the golems look, such as 40s or 1h
     #[arg(long)]
     pub(crate) interval: Option<String>,
     /// No life is longer than this many ticks
@@ -120,7 +120,7 @@ pub(crate) struct PlanArgs {
     /// Lives of a replay share no bar: each begins where the one before must have ended
     #[arg(long)]
     pub(crate) disjoint: bool,
-    /// The laws they are born under, to compare with those of today
+    /// Laws the golems are born under, to compare with today's
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=i64::from(::golem::laws::NEWEST)))]
     pub(crate) laws: Option<u16>,
     /// Write a row for each life and each note into this folder too, as JSON lines, CSV and Parquet

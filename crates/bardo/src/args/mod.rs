@@ -48,14 +48,14 @@ pub(crate) enum Verb {
     Golem(GolemVerb),
     /// Run a program of yours on a budget: it calls models at a golem's expense, and ends with the golem
     Wrap(WrapArgs),
-    /// What age does to the agents you have, from the records they leave on this machine; nothing is sent, and nothing of yours is
-    /// changed
+    /// Measure what age does to the agents you have, from the records they leave on this machine; nothing is sent, and nothing of
+    /// yours is changed
     Age(AgeArgs),
-    /// Speak MCP over standard input and output, with the token in BARDO_TOKEN: a golem's agent asks how it stands and makes claims, an assistant of yours looks after golems
+    /// Speak MCP over standard input and output, with the token in BARDO_TOKEN: a golem's agent reads its state and makes claims, an assistant of yours looks after golems
     Mcp,
     /// Run all golems here in one process, with an API, until stopped
     Up(UpArgs),
-    /// A link that opens the page of a host that is up, in a browser; it is good once
+    /// Make a link that opens the page of a host that is up, in a browser; it is good once
     Page {
         /// Where the browser finds the host, instead of api.listen
         #[arg(long, value_name = "ADDRESS")]
@@ -69,16 +69,16 @@ pub(crate) enum Verb {
     /// Memory (Grimoire): what a golem knows, how surely, and from where
     #[command(subcommand)]
     Grimoire(GrimoireVerb),
-    /// What a dead golem left in words: its life, its end, what it would do differently
+    /// The testament of a dead golem: its life, its end, what it would do differently
     Testament(TestamentArgs),
-    /// All who died here, and of what
+    /// All golems that died here, and of what
     Graveyard,
     /// The family of a golem, from the first of its line
     Lineage { name: String },
     /// The shelf (Library) of what your golems have left
     #[command(subcommand)]
     Library(LibraryVerb),
-    /// Who may talk to a host over its API, and how far
+    /// Tokens for the API of a host, and what each of them opens
     #[command(subcommand)]
     Token(TokenVerb),
     /// Kill switch: end every golem here at once
@@ -91,7 +91,7 @@ pub(crate) enum Verb {
     /// A real chain: a golem that exchanges money in a pool, with a purse that caps it
     #[command(subcommand)]
     Chain(ChainVerb),
-    /// What models cost: the price book, and how to bring in a newer one
+    /// Prices of models: the price book, and how to bring in a newer one
     #[command(subcommand)]
     Prices(PricesVerb),
     /// Bring in candles to replay
@@ -103,36 +103,36 @@ pub(crate) enum Verb {
     /// Minds that are programs of yours
     #[command(subcommand)]
     Mind(MindVerb),
-    /// Live whole populations in memory, to find out
+    /// Run whole populations in memory, as experiments
     #[command(subcommand)]
     Lab(LabVerb),
     /// Find out how many golems this machine carries, by running some for a few seconds in a folder of their own
     Bench(BenchArgs),
-    /// Being told of what happens
+    /// Notes about what happens, to targets such as a webhook
     #[command(subcommand)]
     Notify(NotifyVerb),
-    /// Which home this is: where, its id, its public key
+    /// This home: its folder, its id, its public key
     Home,
     /// Copy the whole home into a folder, even while a host is up
     Backup(Backup),
-    /// Bring a whole home back from its copies, where there is none
+    /// Bring a whole home back from its copies, where no home is yet
     Restore(WholeRestore),
     /// Prove that a whole home can be brought back from its copies
     Drill { folder: PathBuf },
     /// Examine the whole home: every record, every roll, every cent
     Doctor,
-    /// Whether this machine's clock is believed
+    /// Show whether this machine's clock is believed
     Clock {
-        /// It is right: golems go by it from now on
+        /// Believe the clock: golems use it from now on
         #[arg(long)]
         right: bool,
     },
-    /// What another version will do to this home
+    /// Effects of another version on this home
     #[command(subcommand)]
     Upgrade(UpgradeVerb),
-    /// Set right what can be when a file is lost, cut or old; tells first what is lost, and changes nothing without --yes
+    /// Repair what can be repaired when a file is lost, cut or old; tells first what is lost, and changes nothing without --yes
     Recover {
-        /// Do it
+        /// Make the repairs
         #[arg(long)]
         yes: bool,
     },
@@ -159,7 +159,7 @@ pub(crate) enum Verb {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct BenchArgs {
-    /// How many to run
+    /// How many golems to run
     #[arg(long, default_value_t = 50, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=10_000))]
     pub(crate) golems: usize,
     /// How long to watch them
@@ -175,7 +175,7 @@ pub(crate) enum UpgradeVerb {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum NotifyVerb {
-    /// Send something that means nothing to whoever is to be told, and say who took it
+    /// Send a test note to every target and list which of them took it
     Test,
 }
 
@@ -190,7 +190,7 @@ pub(crate) struct UpArgs {
     /// Where the model gateway listens, instead of gateway.listen; empty for none
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) gateway: Option<String>,
-    /// What the log on stderr looks like, instead of log.format
+    /// Format of the log on stderr, instead of log.format
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) log_format: Option<LogFormat>,
 }
@@ -207,14 +207,14 @@ pub(crate) enum LogFormat {
 pub(crate) enum TokenVerb {
     /// Make a token, shown once
     New {
-        /// What you will know it by, such as grafana
+        /// Name of the token, such as grafana
         name: Name,
         #[arg(long, value_enum)]
         scope: TokenScope,
     },
     /// All tokens, what they open, and when they were made
     List,
-    /// Make a token open nothing, at once
+    /// Revoke a token: from now on it opens nothing
     Revoke { name: Name },
     /// Give a token another text and the same scope; `local` is the one in api-token
     Rotate { name: Name },
@@ -245,18 +245,18 @@ impl From<TokenScope> for host::home::tokens::Scope {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PricesVerb {
-    /// What a model costs here, by which table, and what else it is called
+    /// The price of a model here, the table it comes from, and the model's other names
     Show {
         /// As PROVIDER/MODEL, such as openai/gpt-5-mini
         model: String,
     },
     /// Every model that has a price here
     List {
-        /// Only those of this provider, such as anthropic
+        /// Only models of this provider, such as anthropic
         #[arg(long)]
         provider: Option<String>,
     },
-    /// Put a newer price book into this home, in the place of the one the program brings
+    /// Put a newer price book into this home, in place of the built-in one
     Update {
         /// A book in the form that packaging/prices writes
         file: PathBuf,
@@ -280,11 +280,11 @@ pub(crate) enum GrimoireVerb {
     Show { name: String, id: u64 },
     /// Fill in vectors for finding by meaning, with the model bardo.toml names
     Embed { name: String },
-    /// How much is known, of which kind
+    /// Number of entries, by kind
     Stats { name: String },
     /// Hold every entry against the journal
     Verify { name: String },
-    /// Write what it holds true as a bundle: one JSON object a line
+    /// Write what a golem holds true as a bundle: one JSON object a line
     Export {
         name: String,
         /// File to make; without one it is printed
@@ -312,7 +312,7 @@ pub(crate) struct TestamentArgs {
 pub(crate) enum LibraryVerb {
     /// Everything on the shelf, surest first
     List,
-    /// What has all these words in it
+    /// Entries that have all these words in them
     Search { words: Vec<String> },
     /// Put what a golem knows on the shelf: all that may leave it, or these entries
     Add {
@@ -323,12 +323,12 @@ pub(crate) enum LibraryVerb {
     /// Write a bundle of it, signed with your key
     Export {
         to: PathBuf,
-        /// Only what has all these words in it
+        /// Only entries that have all these words in them
         words: Vec<String>,
     },
-    /// Take a bundle onto the shelf, whoever signed it
+    /// Take a bundle onto the shelf, from any signer
     Import { from: PathBuf },
-    /// What would make a good bundle; or, with a file, make one under a name
+    /// Propose good bundles; or, with a file, make one under a name
     Bundle {
         #[arg(default_value = "bundle")]
         name: String,
@@ -345,7 +345,7 @@ pub(crate) enum StyxVerb {
         /// Address of the relay, such as ws://relay:7171/v1
         #[arg(long, value_name = "URL")]
         relay: Option<String>,
-        /// Where what your golems know is kept, sealed: a folder, or s3://bucket/prefix
+        /// Place for a sealed archive of what your golems know: a folder, or s3://bucket/prefix
         #[arg(long, value_name = "PLACE")]
         archive: Option<String>,
         /// Write an invitation for another home of yours into this file
@@ -364,7 +364,7 @@ pub(crate) enum StyxVerb {
     },
     /// Run a relay in front of NATS JetStream; it can read nothing of what it passes on
     Serve(ServeArgs),
-    /// Who is there, when each was last heard of, what was sent, held and refused
+    /// Homes of the clade, when each was last heard of, what was sent, held and refused
     Status,
     /// Examine key, relay, archive and siblings
     Doctor,
@@ -381,16 +381,16 @@ pub(crate) struct ServeArgs {
     /// A clade that may use it, as `bardo styx status` calls it; may be given again
     #[arg(long, value_name = "CLADE")]
     pub(crate) owner: Vec<String>,
-    /// A list of them, one a line; whoever is taken off it is shown out
+    /// A file of clades that may use it, one a line; a clade taken off it is disconnected
     #[arg(long, value_name = "FILE")]
     pub(crate) owners: Option<PathBuf>,
-    /// Let in whoever comes
+    /// Let any clade use it
     #[arg(long)]
     pub(crate) anyone: bool,
-    /// A proxy in front of it, such as one that ends TLS, which is believed where homes connect from
+    /// A proxy in front of it, such as one that ends TLS; it is believed when it says where homes connect from
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) proxy: Option<std::net::IpAddr>,
-    /// How many servers of the cluster keep each word [default: 3, or 1 where only one is named]
+    /// How many servers of the cluster keep each message [default: 3, or 1 where only one is named]
     #[arg(long)]
     pub(crate) replicas: Option<usize>,
     /// Streams that owners are spread over; cannot be changed later
@@ -408,12 +408,12 @@ pub(crate) enum Origin {
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Search {
     pub(crate) name: String,
-    /// What it is about; nothing for all, best first
+    /// Words to look for; none for all entries, best first
     pub(crate) query: Vec<String>,
     /// Only entries of this kind: insight, heuristic, warning, causal_link, strategy_fragment or question
     #[arg(long)]
     pub(crate) kind: Option<KindArg>,
-    /// Also what is in quarantine or archived
+    /// Also entries in quarantine or archived
     #[arg(long)]
     pub(crate) all: bool,
     /// How each score came about
@@ -438,13 +438,13 @@ impl std::str::FromStr for KindArg {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct DemoArgs {
-    /// Which life: market, chance and end all follow from this number
+    /// Seed of the life: market, chance and end all follow from this number
     #[arg(long, default_value_t = 13)]
     pub(crate) seed: u64,
     /// How fast it is shown: 1x takes about a minute, max does not wait
     #[arg(long, default_value = "1x", value_parser = pace)]
     pub(crate) speed: Pace,
-    /// Plain text, as fast as possible; as always where the output is no terminal
+    /// Plain text, as fast as possible; always so where the output is not a terminal
     #[arg(long)]
     pub(crate) headless: bool,
     /// Record what is shown, and when, as an asciicast
@@ -509,26 +509,26 @@ pub(crate) enum DataVerb {
     /// Read a CSV of candles (plain or gzip), report what is wrong with it, and keep it
     Import {
         file: PathBuf,
-        /// What to call it
+        /// Name for the data
         #[arg(long)]
         name: Name,
     },
     /// Follow a market into the present: closed bars are added as its venue publishes them
     Follow(FollowArgs),
-    /// Follow it no longer; what has come stays
+    /// Follow a market no longer; the bars it brought stay
     Unfollow { name: Name },
-    /// What has been imported, and what is followed
+    /// All data that was imported or is followed
     List,
 }
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct FollowArgs {
-    /// What to call it, such as eth
+    /// Name for the data, such as eth
     pub(crate) name: Name,
-    /// Who publishes it, without a key: binance, coinbase or kraken
+    /// Venue that publishes it, without a key: binance, coinbase or kraken
     #[arg(long)]
     pub(crate) venue: Venue,
-    /// What the venue calls the market; the dollar market of NAME where nothing is said
+    /// The venue's name for the market [default: the dollar market of NAME]
     #[arg(long)]
     pub(crate) product: Option<String>,
     /// How long a bar lasts: 1m, 5m, 15m, 1h, 1d and others that the venue has
@@ -557,7 +557,7 @@ pub(crate) enum MindVerb {
     Check {
         #[command(flatten)]
         how: HowArgs,
-        /// The program, and what it is told
+        /// The program and its arguments
         #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]
         command: Vec<String>,
     },
@@ -569,7 +569,7 @@ pub(crate) enum WorldVerb {
     Check {
         #[command(flatten)]
         how: HowArgs,
-        /// The program, and what it is told
+        /// The program and its arguments
         #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]
         command: Vec<String>,
     },
@@ -578,7 +578,7 @@ pub(crate) enum WorldVerb {
         #[arg(value_enum)]
         world: Served,
     },
-    /// What is said between Bardo and a program, as a JSON Schema
+    /// JSON Schema of the messages between Bardo and a program
     Schema,
 }
 
@@ -640,7 +640,7 @@ pub(crate) struct AgeArgs {
     /// Read what golems' agents asked as well: what was run under `wrap` stands in its agent's own records already
     #[arg(long)]
     pub(crate) golems: bool,
-    /// What starting over costs you, instead of what lives spent before they first changed a file
+    /// Cost of starting over, instead of what lives spent before they first changed a file
     #[arg(long, value_name = "USDC")]
     pub(crate) handover: Option<Usdc>,
     /// Write all of it into one file with pictures, for a browser

@@ -7,10 +7,10 @@ use clap::Args as ClapArgs;
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct WrapArgs {
-    /// Money to live on, where the golem is new; 1 if not said, or 1000 that are imputed if --tokens or --calls cap it
+    /// Money for a new golem to live on [default: 1, or 1000 imputed where --tokens or --calls cap it]
     #[arg(long, value_name = "USDC")]
     pub(crate) credit: Option<Usdc>,
-    /// The most it may spend in a day, in UTC; a new golem is given thirty times that, if --credit does not say otherwise
+    /// The most it may spend in a day, in UTC; a new golem is given thirty times that, unless --credit says otherwise
     #[arg(long, value_name = "USDC")]
     pub(crate) per_day: Option<Usdc>,
     /// The most tokens its calls may take in all, such as 2M, or in a day, such as 500k/day; may be given for both
@@ -27,17 +27,17 @@ pub(crate) struct WrapArgs {
     /// purse, while `bardo up` runs
     #[arg(long, visible_alias = "purse")]
     pub(crate) name: Option<Name>,
-    /// How long the program has to wind up once it is out of money, tokens, calls or hours, before it is ended; 30s if not said
+    /// How long the program has to wind up once it is out of money, tokens, calls or hours, before it is ended [default: 30s]
     #[arg(long, value_name = "SPAN")]
     pub(crate) wind_up: Option<String>,
     /// Pass on a variable that would be kept from the program, such as AWS_SECRET_ACCESS_KEY; may be given again
     #[arg(long, value_name = "VARIABLE")]
     pub(crate) keep: Vec<String>,
-    /// Give it nothing of your environment but what every program needs, and what you keep
+    /// Give it nothing of your environment but what every program needs, and what --keep names
     #[arg(long)]
     pub(crate) clean_env: bool,
-    /// Let it keep its own login (Claude Code's, Codex's): shown to its own provider, unread, and to nobody else. Without this it has
-    /// your key instead, and none of its own
+    /// Let it keep its own login (Claude Code's, Codex's), which goes unread to its own provider and nowhere else. Without this it
+    /// has your key instead, and no login of its own
     #[arg(long)]
     pub(crate) own_login: bool,
     /// A check of yours that passes if its command ends with 0, such as tests='cargo test'; may be given again
@@ -61,7 +61,7 @@ pub(crate) struct WrapArgs {
     /// End the program after so many calls of a model, once none is under way, so that it starts over; `bardo age` says how many
     #[arg(long, value_name = "CALLS", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) retire_after: Option<u64>,
-    /// What models cost that have no price here, in dollars for a million tokens, as IN/OUT
+    /// Price of models that have none here, in dollars for a million tokens, as IN/OUT
     #[arg(long, value_name = "IN/OUT")]
     pub(crate) price: Option<String>,
     /// How often it is checked, such as 1m
@@ -71,12 +71,12 @@ pub(crate) struct WrapArgs {
     /// dies by chance
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// The program and what it is given
+    /// The program and its arguments
     #[arg(required = true, last = true, value_name = "PROGRAM")]
     pub(crate) program: Vec<String>,
 }
 
-/// So much, in all or in a day: `500`, `2M`, `100/day`.
+/// A cap on tokens, calls or hours, in all or in a day: `500`, `2M`, `100/day`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ration {
     /// Hours are counted in milliseconds.
@@ -100,11 +100,11 @@ impl Ration {
     }
 
     fn hours(text: &str) -> Result<Ration, String> {
-        let wrong = || "write hours, a second of one at least: 2 or 0.5 in all, 8/day in a day".to_owned();
+        let wrong = || "write hours, at least one second of them: 2 or 0.5 in all, 8/day in a day".to_owned();
         Ration::read(text, &[("h", HOUR)], HOUR).filter(|ration| ration.most >= 1_000).ok_or_else(wrong)
     }
 
-    /// With decimals, where what they come to is whole.
+    /// Reads an amount, with decimals where the scaled result is whole.
     fn read(text: &str, scales: &[(&str, u64)], usual: u64) -> Option<Ration> {
         let (amount, a_day) = text.strip_suffix("/day").map_or((text, false), |amount| (amount, true));
         let scaled = scales.iter().find_map(|&(suffix, scale)| Some((amount.strip_suffix(suffix)?, scale)));

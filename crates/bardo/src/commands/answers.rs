@@ -21,12 +21,12 @@ pub(super) fn spoiled(folder: &Path) -> Option<String> {
     std::fs::read_to_string(folder.join(SPOILED)).ok().map(|why| why.trim().to_owned())
 }
 
-/// What an experiment waits for, and what becomes of what comes.
+/// The results an experiment waits for, and their judge as they come in.
 pub(super) struct Answers<'a> {
     pub(super) key: &'a RunKey,
     pub(super) run: String,
     pub(super) folder: &'a Path,
-    /// Paths that nobody has answered for yet.
+    /// Paths that have no result yet.
     pub(super) wanted: BTreeSet<Unit>,
     /// Paths that are lived again here.
     pub(super) sample: BTreeSet<Unit>,
@@ -46,7 +46,7 @@ impl Answers<'_> {
         let Some(heard) = self.key.open::<Done>(&self.subject(), message) else {
             self.strangers += 1;
             if self.strangers == 1 {
-                complain("somebody sends results without the key of this run; they are passed over");
+                complain("results arrive that are not sealed with this run's key; they are ignored");
             }
             return Ok(());
         };
@@ -129,14 +129,14 @@ impl<'a> Again<'a> {
                 lived.map(Some)
             }
             Err(TryRecvError::Empty) => Ok(None),
-            Err(TryRecvError::Disconnected) => {
-                Err(Error::Host(host::Error::Host("paths are not lived again here any more".to_owned())))
-            }
+            Err(TryRecvError::Disconnected) => Err(Error::Host(host::Error::Host(
+                "results can no longer be checked: the thread that runs paths again has stopped".to_owned(),
+            ))),
         }
     }
 }
 
-/// Where the key and the seed of the sample lie, if nobody names another place for the key.
+/// Files of the key and of the sample's seed; the key may be named elsewhere.
 pub(super) struct Secrets {
     pub(super) key: PathBuf,
     pub(super) seed: PathBuf,

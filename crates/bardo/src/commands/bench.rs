@@ -24,7 +24,7 @@ use crate::output::{self, line};
 
 /// Far more than any machine keeps up with, so that what is measured is the machine.
 const FAST: f64 = 1e6;
-/// What a host does in the first moments is not what it does all day.
+/// Time for a host to settle: its first moments are not like the rest of its day.
 const WARM: Duration = Duration::from_secs(2);
 /// How often it is looked whether its owner has seen enough.
 const LOOK: Duration = Duration::from_millis(50);
@@ -33,7 +33,7 @@ const SHARE: f64 = 0.5;
 /// How often a golem looks at its world unless its owner says otherwise.
 const INTERVAL: f64 = 40.0;
 
-/// What was measured, and what follows from it.
+/// The measurement, and the figures that follow from it.
 #[derive(Debug, Serialize)]
 struct Carried {
     golems: usize,
@@ -52,7 +52,7 @@ struct Carried {
 
 pub(crate) fn bench(home: &Home, args: &BenchArgs, json: bool) -> Result<ExitCode, Error> {
     let interrupted = catch_interrupts()?;
-    // On the disk that golems would be written to, and in nobody's way.
+    // On the disk that golems would be written to, but outside the home.
     let beside = home.root().parent().filter(|folder| folder.is_dir());
     let mut named = tempfile::Builder::new();
     let named = named.prefix("bardo-bench-");
@@ -89,7 +89,7 @@ fn populate(home: &Home, golems: usize, interrupted: &AtomicU32) -> Result<(), E
     Ok(())
 }
 
-/// What a process has done and taken so far.
+/// Work a process has done and resources it has used so far.
 struct Taken {
     ticks: u64,
     syncs: u64,
@@ -112,7 +112,7 @@ fn measure(
     args: &BenchArgs,
     interrupted: &Arc<AtomicU32>,
 ) -> Result<Option<Carried>, Error> {
-    // What a host takes by itself is no golem's.
+    // The resources of an empty host belong to no golem.
     let (empty, _) = watched(nobody, Duration::ZERO, interrupted)?;
     let (first, last) = watched(home, Duration::from_secs(args.seconds), interrupted)?;
     if interrupted.load(Ordering::SeqCst) > 0 {
@@ -136,7 +136,7 @@ fn measure(
     }))
 }
 
-/// A host with whoever is in this home, before and after so long.
+/// A host with all golems of this home, measured before and after this span.
 fn watched(home: &Home, length: Duration, interrupted: &Arc<AtomicU32>) -> Result<(Taken, Taken), Error> {
     let telling = Telling::of(&Settings::load(File::Bardo, None, std::iter::empty(), &[])?)?;
     let chores = Chores { telling, backups: None, archive: None };
@@ -172,7 +172,7 @@ fn tell(carried: &Carried) {
     ));
     let limits = [("processors go", carried.by_speed), ("memory goes, at the least", carried.by_memory)];
     let Some(many) = limits.iter().filter_map(|(_, most)| *most).min() else {
-        return line("how many it carries cannot be said: this system does not tell what a process takes");
+        return line("how many it carries is unknown: this system does not report what a process uses");
     };
     line(format!(
         "with a tick every {INTERVAL} s and half of the machine left free: about {} golems",

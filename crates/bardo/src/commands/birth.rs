@@ -9,7 +9,7 @@ use host::{Error, Home, Living};
 
 use crate::output::{self, line, plain};
 
-/// What to do with a newborn: nothing, where a host is up that runs it.
+/// The next command for a newborn; none where a host is up that runs it.
 pub(crate) fn next(home: &Home, newborn: &Living) -> String {
     let name = &newborn.life().birth().name;
     if home.is_up() {
@@ -45,7 +45,7 @@ fn interview(home: &Home, from: &mut dyn BufRead) -> Result<Option<Living>, Erro
     form.world = one_of(&mut ask, "Which world?", &worlds, &form.world)?;
     line("");
     line(
-        "Without a model it goes by rules that learn, which cost nothing. With one, such as ollama/qwen3, it may also ask.",
+        "Without a model it acts by rules that learn, which cost nothing. With one, such as ollama/qwen3, it may ask that too.",
     );
     form.model = ask("Which model?", "none")?;
     if form.model == "none" {
@@ -62,10 +62,10 @@ fn interview(home: &Home, from: &mut dyn BufRead) -> Result<Option<Living>, Erro
     if !left.is_empty() {
         line("");
         line("It can begin with what a dead golem left, which it tries before it believes it.");
-        let nobody = Choice { value: "nobody".into(), says: "it begins with what every golem is born with".into() };
+        let nobody = Choice { value: "none".into(), says: "it begins with what every golem is born with".into() };
         let all: Vec<Choice> = std::iter::once(nobody).chain(left).collect();
-        form.from = one_of(&mut ask, "Whose?", &all, "nobody")?;
-        if form.from == "nobody" {
+        form.from = one_of(&mut ask, "Whose?", &all, "none")?;
+        if form.from == "none" {
             form.from.clear();
         }
     }
@@ -85,20 +85,20 @@ fn confirm(
     line(format!("  {}", quote.command));
     line("");
     if !yes(ask, "Bring it into the world?", true)? {
-        line("nobody was born");
+        line("no golem was made");
         return Ok(None);
     }
     form.bear(home).map(Some)
 }
 
-/// A line of what somebody types, or what stands there already. Whoever hangs up wants none of it.
+/// A typed line, or the default. The end of input cancels.
 fn answer(from: &mut dyn BufRead, question: &str, default: &str) -> Result<String, Error> {
     output::ask(format!("{question} [{default}] "));
     let mut text = String::new();
     let read =
         from.read_line(&mut text).map_err(|why| Error::Host(format!("cannot read from this terminal: {why}")))?;
     if read == 0 {
-        return Err(Error::Usage("nobody answered, so nobody was born".into()));
+        return Err(Error::Usage("there was no answer, so no golem was made".into()));
     }
     let text = text.trim();
     Ok(if text.is_empty() { default.to_owned() } else { text.to_owned() })
@@ -116,7 +116,7 @@ fn one_of(ask: Asking<'_>, question: &str, choices: &[Choice], default: &str) ->
         let by_number = said.parse::<usize>().ok().and_then(|at| choices.get(at.checked_sub(1)?));
         match choices.iter().find(|choice| choice.value == said).or(by_number) {
             Some(choice) => return Ok(choice.value.clone()),
-            None => line(format!("  {said:?} is none of these")),
+            None => line(format!("  {said:?} is not one of these")),
         }
     }
 }

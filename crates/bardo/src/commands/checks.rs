@@ -17,7 +17,7 @@ use world::{Check, Says, Spec};
 use super::owner;
 use crate::output::{self, date, line};
 
-/// What is run here, from flags such as tests='cargo test'.
+/// The commands of checks, from flags such as tests='cargo test'.
 pub(crate) fn plan(check: &[String], number: &[String]) -> Result<Option<Plan>, Error> {
     if check.is_empty() && number.is_empty() {
         return Ok(None);
@@ -87,7 +87,7 @@ fn changed(plan: Option<Plan>, checks: &[Check], set: &[String], limit: Option<&
         if !checks.iter().any(|check| check.name == name) {
             let known: Vec<&str> = checks.iter().map(|check| check.name.as_str()).collect();
             let known = known.join(", ");
-            return Err(Error::Usage(format!("it was born with the checks {known}; {name} is none of them")));
+            return Err(Error::Usage(format!("{name} is not one of the checks it was born with: {known}")));
         }
         plan.commands.insert(name, command);
         plan.folder.clone_from(&folder);
@@ -127,7 +127,7 @@ fn show(place: &GolemHome, checks: &[Check], plan: Option<&Plan>, last: Option<R
                 format!("{}{said}", if value > 0.5 { "passes" } else { "fails" })
             }
             Some((value, _)) => value.to_string(),
-            None => "has said nothing yet".to_owned(),
+            None => "no result yet".to_owned(),
         };
         line(format!("{}  {result}", check.name));
         line(plan.and_then(|plan| plan.commands.get(&check.name)).map_or_else(
@@ -141,7 +141,7 @@ fn show(place: &GolemHome, checks: &[Check], plan: Option<&Plan>, last: Option<R
     }
 }
 
-/// What will be, and when.
+/// A claim as it was typed: domain, value and date.
 pub(crate) struct Claim<'a> {
     pub(crate) domain: &'a str,
     pub(crate) value: f64,
@@ -155,7 +155,8 @@ pub(crate) fn claim(home: &Home, name: &str, claim: &Claim<'_>, json: bool) -> R
     let life = golem.life();
     let wall = life.birth().world.timing == golem::world::Timing::Wall;
     let now = if wall { Time::millis(home.time_ms().unsigned_abs()).max(life.now()) } else { life.now() };
-    let wrong = |text: &str| Error::Usage(format!("'{text}' is no time; --in 2h or --at 2030-01-31T09:00:00Z is"));
+    let wrong =
+        |text: &str| Error::Usage(format!("'{text}' is not a time; write --in 2h or --at 2030-01-31T09:00:00Z"));
     let due = match (claim.within, claim.at) {
         (Some(span), _) => now + read_span(span).ok_or_else(|| wrong(span))?,
         (None, at) => at.and_then(read_moment).ok_or_else(|| wrong(at.unwrap_or_default()))?,
@@ -170,7 +171,7 @@ pub(crate) fn claim(home: &Home, name: &str, claim: &Claim<'_>, json: bool) -> R
         DomainKind::Direction => format!("{:.0} %", 100.0 * claim.value),
         _ => claim.value.to_string(),
     };
-    let done = format!("is held to it: {} {what} at {}", claim.domain, date(due));
+    let done = format!("predicted {} = {what} for {}", claim.domain, date(due));
     let command = Command::Claim { domain: claim.domain.to_owned(), value: claim.value, due };
     owner::order(home, name, command, &done, json)
 }

@@ -1,4 +1,4 @@
-//! `golem connect`: how an agent somebody already has calls models at a golem's expense.
+//! `golem connect`: how an agent of the user's calls models at a golem's expense.
 
 use std::process::ExitCode;
 
@@ -19,14 +19,14 @@ pub(crate) fn connect(home: &Home, place: &GolemHome, rotate: bool, json: bool) 
         output::json(&json!({ "openai_base_url": format!("{base}/v1"), "anthropic_base_url": base, "token": token }));
         return Ok(ExitCode::SUCCESS);
     }
-    line("# for whatever speaks OpenAI's protocol");
+    line("# for OpenAI clients");
     line(format!("export OPENAI_BASE_URL={base}/v1"));
     line(format!("export OPENAI_API_KEY={token}"));
-    line("# for whatever speaks Anthropic's");
+    line("# for Anthropic clients");
     line(format!("export ANTHROPIC_BASE_URL={base}"));
     line(format!("export ANTHROPIC_API_KEY={token}"));
     if !home.is_up() {
-        output::complain("nobody is there to be called yet: `bardo up` is");
+        output::complain("no gateway is up yet; start it with `bardo up`");
     }
     Ok(ExitCode::SUCCESS)
 }

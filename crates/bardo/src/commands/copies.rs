@@ -16,7 +16,7 @@ use crate::args::{Backup, WholeRestore};
 use crate::exit;
 use crate::output::{self, count, line};
 
-/// What another home must know of this one to send a golem here, or to take one in from here.
+/// The facts another home needs to send a golem here, or to take one in from here.
 pub(crate) fn home(home: &Home, json: bool) -> Result<ExitCode, Error> {
     let (id, key) = (home.require()?.identity()?, Key::of(home)?.public());
     if json {

@@ -22,7 +22,7 @@ pub(crate) fn costs(
     let since = match last {
         None => Time::default(),
         Some(text) => {
-            let wrong = || Error::Usage(format!("'{text}' is no span; --last 7d or --last 24h is"));
+            let wrong = || Error::Usage(format!("'{text}' is not a span; write --last 7d or --last 24h"));
             let back = read_span(text).ok_or_else(wrong)?.as_millis();
             Time::millis((host::wall::now_ms() as u64).saturating_sub(back))
         }
@@ -62,7 +62,7 @@ fn as_csv(all: &[Costs]) {
     }
 }
 
-/// What became of one golem's money, and the kinds of tokens that went to each model since its birth.
+/// One golem's money and what became of it, and the kinds of tokens that went to each model since its birth.
 fn as_portrait(spending: &Spending) {
     for Row { about, says } in &spending.told {
         line(format!("{about:<10} {says}"));
@@ -95,11 +95,11 @@ fn called(model: &str, most: usize) -> String {
 
 fn as_table(all: &[Costs], name: Option<&str>) {
     if all.iter().all(|costs| costs.lines.is_empty() && costs.refused.is_empty()) {
-        let who = name.unwrap_or("nobody here");
+        let who = name.unwrap_or("NAME");
         return line(match name {
             Some(_) => format!("{who} has made no calls; `bardo golem connect {who}` shows how its agent makes them"),
             None => {
-                "nobody here has made any calls; `bardo golem connect NAME` shows how an agent makes them".to_owned()
+                "no golem here has made any calls; `bardo golem connect NAME` shows how an agent makes them".to_owned()
             }
         });
     }

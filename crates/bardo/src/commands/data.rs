@@ -36,9 +36,9 @@ pub(crate) fn data(home: &Home, verb: &DataVerb, json: bool) -> Result<ExitCode,
             Plan::remove(home, name)?;
             match json {
                 true => output::json(&json!({ "name": name, "followed": false })),
-                false => {
-                    line(format!("{name} is not followed any more; what has come stays, and who watches it waits"))
-                }
+                false => line(format!(
+                    "{name} is no longer followed; the bars that have come stay, and golems that watch it wait"
+                )),
             }
         }
         DataVerb::List => list(home, json)?,
@@ -175,7 +175,9 @@ fn plan(args: &FollowArgs) -> Result<Plan, Error> {
     };
     let since = match args.since.as_deref() {
         None => None,
-        Some(text) => Some(day(text).ok_or_else(|| Error::Usage(format!("{text:?} is no date such as 2026-01-31")))?),
+        Some(text) => {
+            Some(day(text).ok_or_else(|| Error::Usage(format!("{text:?} is not a date; write it like 2026-01-31")))?)
+        }
     };
     Ok(Plan { name: args.name.clone(), bar_ms: args.interval.as_millis(), first, second, since })
 }
@@ -196,7 +198,7 @@ fn begin_with(home: &Home, plan: &Plan, file: &Path) -> Result<(), Error> {
     }
     let mut writer = Writer::open(plan.file(home), plan.bar())?;
     if writer.until().is_some() {
-        return Err(Error::Usage(format!("{} has a past already", plan.name)));
+        return Err(Error::Usage(format!("{} has a history already", plan.name)));
     }
     // A bar that is not over yet may come otherwise.
     let now = Time::millis(wall::now_ms() as u64);

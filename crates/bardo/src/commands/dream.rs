@@ -102,7 +102,7 @@ fn report(place: &GolemHome, json: bool) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What dreams have brought into the playbook, and how it has done since.
+/// Rules that dreams brought into the playbook, and how they have done since.
 fn adopted(life: &Life) {
     for heuristic in life.playbook().iter().filter(|h| h.provenance == golem::rule::Provenance::Dreamt) {
         let effect = (heuristic.expects() * 1_000.0).round() / 1_000.0;

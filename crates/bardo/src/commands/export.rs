@@ -1,4 +1,4 @@
-//! A life as rows, for whoever wants to look for themselves.
+//! A life as rows, for analyses of one's own.
 
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
@@ -17,7 +17,7 @@ use vault::Reader;
 
 use crate::output::{self, count, line};
 
-/// What it said would be, what naive said, and what came of it: a row for each claim.
+/// Claims as rows: the golem's forecast, the naive forecast, and the result.
 pub(crate) fn claims(place: &GolemHome, folder: &Path, json: bool) -> Result<ExitCode, Error> {
     let reader = Reader::open(&place.database())?;
     let mut herald = Herald::before(&reader)?;

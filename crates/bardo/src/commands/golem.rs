@@ -98,7 +98,7 @@ pub(crate) fn birth_of(home: &Home, new: New) -> Result<Living, Error> {
     let name = new.name.ok_or_else(|| Error::Usage("a golem needs a name: bardo golem new NAME".into()))?;
     let mut flags = new.set;
     let mut flag = |key: &str, value: Option<String>| flags.extend(value.map(|value| format!("{key}={value}")));
-    // Data is for replaying, or for following; nobody who names it wants anything else.
+    // Data is for replaying, or for following; to name it is to want one of them.
     let present = |name: &String| is_followed(home, name) || new.orders.is_some();
     let kind = |name: &String| if present(name) { WorldKind::Live } else { WorldKind::Replay };
     let replay = new.data.as_ref().map(kind);
@@ -163,7 +163,7 @@ fn put_away(place: &GolemHome, away: bool, json: bool) -> Result<ExitCode, Error
     let name = &place.name;
     match away {
         _ if json => output::json(&json!({ "name": name, "buried": away })),
-        true => line(format!("{name} is buried: out of the list, and its testament and heirs as ever (undo: unbury)")),
+        true => line(format!("{name} is buried: hidden from lists; its testament and heirs are kept (undo: unbury)")),
         false => line(format!("{name} is in the list again")),
     }
     Ok(ExitCode::SUCCESS)
@@ -174,7 +174,7 @@ fn show(place: &GolemHome, plot: bool, json: bool) -> Result<ExitCode, Error> {
     notices.iter().for_each(output::complain);
     let life = golem.life();
     let running = place.is_lived(life.id());
-    // What decided its rolls is nobody's business while it lives, and everybody's afterwards.
+    // The secret behind its rolls is closed while it lives, and open to all afterwards.
     let secret = if life.is_dead() { Some(Secret::load(&place.secret())?.reveal()) } else { None };
     if json {
         let mut value = serde_json::to_value(life).expect("plain data");
@@ -193,8 +193,7 @@ fn show(place: &GolemHome, plot: bool, json: bool) -> Result<ExitCode, Error> {
     if let Some(orders) = Programs::read(place)?.orders.filter(|_| GolemHome::is_ordered(life)) {
         line(format!("  orders     carried out by `{}`, not on paper", orders.command));
         if life.is_dead() && !place.is_buried() {
-            let home =
-                if place.has_gone_home(life) { "everything" } else { "not yet; it is sent while somebody runs it" };
+            let home = if place.has_gone_home(life) { "everything" } else { "pending; sent while the golem runs" };
             line(format!("  home       {home}"));
         }
     }
@@ -268,7 +267,7 @@ fn episodes(place: &GolemHome, last: u64, json: bool) -> Result<ExitCode, Error>
     Ok(ExitCode::SUCCESS)
 }
 
-/// What presses, why each is held, what would clear it and how far away that is; then what once pressed.
+/// Present stressors, with reasons, what would clear each and how far away that is; then past ones.
 fn stress(place: &GolemHome, json: bool) -> Result<ExitCode, Error> {
     let (golem, _) = place.wake()?;
     let life = golem.life();
@@ -310,7 +309,7 @@ fn stress(place: &GolemHome, json: bool) -> Result<ExitCode, Error> {
     }
     if let Some(closed) = words::closed(life).filter(|_| !life.is_dead()) {
         line(format!("  closed now: {closed}"));
-        line("  open as ever: giving up exposure, looking, predicting, self-examination, asking you or its peers");
+        line("  still open: giving up exposure, looking, predicting, self-examination, asking you or its peers");
     }
     for p in &life.stress().past {
         let ago = golem::Span::millis(since(life, p.ended));
@@ -352,7 +351,7 @@ fn playbook(home: &Home, place: &GolemHome, accept: bool, discard: bool, json: b
         gone(&path)?;
         living.write_playbook()?;
     } else if discard {
-        // Only whoever holds the lock may write, so nothing is thrown away before it is held.
+        // Only the holder of the lock may write, so nothing is thrown away before the lock is held.
         let living = wake()?;
         if path.exists() {
             gone(&path)?;
@@ -372,7 +371,7 @@ fn playbook(home: &Home, place: &GolemHome, accept: bool, discard: bool, json: b
         line(playbook::render(golem.life()).trim_end());
         return Ok(ExitCode::SUCCESS);
     }
-    line(format!("{} was edited; nothing of it is obeyed by itself", path.display()));
+    line(format!("{} was edited; no edit takes effect by itself", path.display()));
     for (at, why) in &review.problems {
         line(format!("  line {at}: {why}"));
     }
@@ -412,7 +411,7 @@ fn join(home: &Home, place: &GolemHome, json: bool) -> Result<ExitCode, Error> {
     line(match (was_released, home.is_up()) {
         (false, _) => format!("{name} was not released"),
         (true, true) => format!("{name} is back with the host"),
-        (true, false) => format!("{name} is lived by the next host that comes up"),
+        (true, false) => format!("{name} will run under the next host that comes up"),
     });
     Ok(ExitCode::SUCCESS)
 }

@@ -1,6 +1,6 @@
 //! Many machines for one experiment: paths go out through a work queue of JetStream's, and what came of them comes back
-//! through a stream. Whoever takes a path and is killed has done nothing; another takes it. All that is said bears the seal of the
-//! run's key, and what comes back is judged by `answers`.
+//! through a stream. A worker that takes a path and is killed has done nothing; another takes it. Every message bears the seal of
+//! the run's key, and what comes back is judged by `answers`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -32,20 +32,20 @@ use crate::signals;
 const WORK: &str = "bardo-lab-work";
 const DONE: &str = "bardo-lab-done";
 const PLAN: &str = "bardo-lab-plan";
-/// How long somebody may be silent who has taken a path, before another is given it.
+/// How long a worker that has taken a path may be silent before another is given the path.
 const SILENCE: Duration = Duration::from_secs(15);
-/// How often who is at it says so.
+/// How often a worker says that it is still at a path.
 const STILL: Duration = Duration::from_secs(4);
-/// After so long without a result it is looked at whether anybody still has what was asked for.
+/// After so long without a result, the queue is checked for paths that no worker has any more.
 const AGAIN: Duration = Duration::from_secs(20);
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long results are kept for whoever asked for them.
+/// How long results are kept for the machine that asked for them.
 const KEPT: Duration = Duration::from_secs(14 * 86_400);
 
 /// By which name the one who asks seals what it says.
 const ASKS: &str = "asks";
 
-/// What whoever works must know.
+/// The plan that every worker must know.
 #[derive(Debug, Serialize, Deserialize)]
 struct Plan {
     experiment: Experiment,
@@ -83,7 +83,7 @@ struct Task {
     unit: Unit,
 }
 
-/// Whether somebody has said that this is to end; what is under way may be finished first, unless they say it again.
+/// Whether a stop was asked for; what is under way may be finished first, unless it is asked for again.
 pub(super) fn told_to_stop() -> Result<Arc<AtomicBool>, Error> {
     let stop = Arc::new(AtomicBool::new(false));
     let told = Arc::clone(&stop);
@@ -95,7 +95,7 @@ pub(super) fn told_to_stop() -> Result<Arc<AtomicBool>, Error> {
     Ok(stop)
 }
 
-/// What the lab says in its own words is about what was asked of it.
+/// Errors of the lab as errors of the command: those in its own words are about how it was used.
 pub(super) fn said(error: experiment::Error) -> Error {
     match error {
         experiment::Error::Host(error) | experiment::Error::Lives(lab::lives::Error::Host(error)) => error,
@@ -134,7 +134,7 @@ async fn connect(url: &str) -> Result<Context, Error> {
     Ok(context)
 }
 
-/// The same, unless somebody says that this is to end before there is anything to finish.
+/// A connection to the work queue; none if a stop is asked for while waiting for it.
 async fn connect_unless(url: &str, stop: &AtomicBool) -> Result<Option<Context>, Error> {
     let told = async {
         while !stop.load(Ordering::Relaxed) {
@@ -176,7 +176,7 @@ async fn publish(context: &Context, subject: &str, payload: Vec<u8>) -> Result<u
     .await
 }
 
-/// Whoever listens at a work queue and has the key of the run.
+/// Workers at a work queue that have the key of the run.
 pub(crate) struct Queue {
     url: String,
     folder: PathBuf,
@@ -247,7 +247,7 @@ impl Queue {
                 heard = Instant::now();
             }
             answers.compare()?;
-            // Whatever became of what was asked for, it is asked for again once nobody has it any more.
+            // Paths that were lost on the way are asked for again, once no worker has any of them.
             if heard.elapsed() > AGAIN && waiting(&queue, &work).await == Some(0) {
                 ask(&answers.wanted).await?;
                 heard = Instant::now();
@@ -288,7 +288,7 @@ impl Hands for Queue {
     }
 }
 
-/// Paths of a run that nobody has done yet, taken or not.
+/// The number of paths of a run that are not done yet, taken or not.
 async fn waiting(queue: &Stream, subject: &str) -> Option<usize> {
     let mut subjects = queue.info_with_subjects(subject).await.ok()?;
     let mut waiting = 0;
@@ -327,17 +327,17 @@ pub(crate) fn work(args: &WorkArgs) -> Result<ExitCode, Error> {
     })
 }
 
-/// What a worker is called where its results are judged: its machine and its process.
+/// The name of this worker where its results are judged: its machine and its process.
 fn own_name() -> String {
     let machine = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let machine = Some(machine.trim()).filter(|name| !name.is_empty()).unwrap_or("unnamed");
     format!("{machine}/{}", std::process::id())
 }
 
-/// What a path is run with.
+/// The data and settings that paths of one run share.
 type Equipped = Arc<(Bench, Tuned)>;
 
-/// What the slots of one process share.
+/// State that the slots of one worker process share.
 struct Shop {
     context: Context,
     /// Of the runs it works for.
@@ -365,13 +365,15 @@ impl Shop {
         let heard = key.open::<Plan>(&subject, &message.payload).map(|heard| heard.what);
         // An older one may have been sent again by a stranger; it bears the seal as well.
         let Some(mut plan) = heard.filter(|plan| plan.hash() == task.plan) else {
-            return Err(broken("the newest plan there is not the one this path is to be run by"));
+            return Err(broken("the newest plan in the queue is not the plan of this path"));
         };
         if let Some(folder) = &self.data {
             plan.experiment.find_data_in(folder);
         }
         if task.program != this_program() {
-            return Err(Error::Usage("this is another build of bardo than the one that asks; use the same".to_owned()));
+            return Err(Error::Usage(
+                "this build of bardo is not the one that hands out the paths; use the same build".to_owned(),
+            ));
         }
         let digest = plan.experiment.digest().map_err(said)?;
         if key.run(&digest, &task.program) != task.run {

@@ -57,7 +57,7 @@ pub(crate) fn successor(home: &Home, args: &Successor, json: bool) -> Result<Exi
     Ok(ExitCode::SUCCESS)
 }
 
-/// An heir without asking, where its predecessor was born to have one; on stderr why there is none if it does.
+/// Makes an heir without asking, where its predecessor was born to have one; says on stderr why not, if that fails.
 pub(crate) fn automatic(home: &Home, dead: &GolemHome) -> Option<Name> {
     heirs::automatic(home, dead).unwrap_or_else(|why| {
         output::complain(format!("no heir was made: {why}"));
@@ -72,7 +72,7 @@ fn ask(question: &str) -> bool {
     std::io::stdin().read_line(&mut answer).is_ok() && matches!(answer.trim(), "y" | "yes")
 }
 
-/// What an heir would be left, with how sure of it its predecessor was and it would be.
+/// Prints an heir's inheritance, with its predecessor's confidence and the heir's own.
 fn show(preview: &Preview, inherit: bool) {
     line(format!("heir of {}, generation {}", preview.from, preview.generation));
     if let Some(how) = &preview.ended {
@@ -82,7 +82,7 @@ fn show(preview: &Preview, inherit: bool) {
         line(format!("  {} was frozen when it died, and its heir is born frozen", preview.from));
     }
     if !inherit {
-        return line("  it is left nothing but what its predecessor was born with and the policy it died under");
+        return line("  it inherits only what its predecessor was born with and the policy it died under");
     }
     line(format!(
         "  {} entries, {} of them learned in dying, {} innate by now",
@@ -215,7 +215,7 @@ pub(crate) fn graveyard(home: &Home, json: bool) -> Result<ExitCode, Error> {
         return Ok(ExitCode::SUCCESS);
     }
     if graves.is_empty() {
-        line("nobody has died here");
+        line("no golem has died here");
     }
     for grave in graves {
         let arc = grave.arc.map_or(String::new(), |arc| format!(", {arc}"));

@@ -97,7 +97,7 @@ pub(crate) fn doctor(home: &Home, json: bool) -> Result<ExitCode, Error> {
     if let Err(why) = super::up::would_start(home) {
         fine = false;
         let going =
-            if home.is_up() { "the host that is up goes on by what it read before" } else { "`up` would not start" };
+            if home.is_up() { "the host that is up keeps the settings it read before" } else { "`up` would not start" };
         told(&examination::Finding::wrong("bardo.toml", format!("{why}; {going}")), json);
     }
     Ok(if fine { ExitCode::SUCCESS } else { ExitCode::from(exit::ERROR) })
@@ -161,7 +161,7 @@ pub(crate) fn recover(home: &Home, yes: bool, json: bool) -> Result<ExitCode, Er
         match (&step.done, yes) {
             (Some(done), true) => line(format!("  done: {done}")),
             (Some(done), false) => line(format!("  with --yes: {done}")),
-            (None, _) => line("  nothing that can be done here"),
+            (None, _) => line("  cannot be repaired here"),
         }
     })?;
     if !json {

@@ -45,7 +45,7 @@ pub(crate) fn lives(home: &Home, args: &LivesArgs, json: bool) -> Result<ExitCod
     Ok(ExitCode::SUCCESS)
 }
 
-/// What the lab says in its own words is about what was asked of it.
+/// Errors of the lab as errors of the command: those in its own words are about how it was used.
 fn said(error: lives::Error) -> Error {
     match error {
         lives::Error::Host(error) => error,
@@ -54,7 +54,7 @@ fn said(error: lives::Error) -> Error {
     }
 }
 
-/// The plan that was written before, if one is named, or a new one; and written down, if somebody wants it.
+/// The plan that was written before, if one is named, or a new one; and written down on request.
 fn repeated_or(args: &PlanArgs, new: impl FnOnce() -> Result<Plan, Error>) -> Result<Plan, Error> {
     let plan = match &args.plan {
         Some(path) => {
@@ -81,7 +81,7 @@ fn write_rows<const N: usize>(folder: &Path, tables: [(&str, Table); N]) -> Resu
 /// A figure of a line, by name.
 type Measure = (&'static str, fn(&Kin) -> Option<f64>);
 
-/// The same paths, once for each way of going on after a death.
+/// Runs the same paths once for each way of going on after a death.
 pub(crate) fn lineages(home: &Home, args: &PlanArgs, generations: u64, json: bool) -> Result<ExitCode, Error> {
     let plan = repeated_or(args, || {
         let plan = plan(home, args, &[])?;
@@ -149,7 +149,7 @@ fn threads(args: &PlanArgs) -> usize {
     args.threads.or_else(|| std::thread::available_parallelism().ok().map(Into::into)).unwrap_or(1)
 }
 
-/// How many lives are over, where somebody watches.
+/// The count of lives that are over, shown on a terminal.
 struct Progress {
     over: AtomicU64,
     all: u64,
@@ -178,7 +178,7 @@ impl Drop for Progress {
     }
 }
 
-/// The same paths, once for each value of a key, or for every combination where several keys are varied.
+/// Runs the same paths once for each value of a key, or for every combination where several keys are varied.
 fn compare(home: &Home, args: &LivesArgs, json: bool) -> Result<ExitCode, Error> {
     let varied = args.vary.iter().map(|vary| Varied::read(vary)).collect::<Result<Vec<_>, Error>>()?;
     let keys: Vec<&str> = varied.iter().map(|one| one.key).collect();
@@ -278,7 +278,9 @@ fn plan(home: &Home, args: &PlanArgs, more: &[String]) -> Result<Plan, Error> {
         *path = home.root().join(&*path);
     }
     if matches!(world.plain(), Spec::Live { .. } | Spec::Checks { .. }) {
-        return Err(Error::Usage("the laboratory has no present; replay what has come with --world replay".to_owned()));
+        return Err(Error::Usage(
+            "the laboratory has no live data; replay recorded data with --world replay".to_owned(),
+        ));
     }
     if args.disjoint && !matches!(world, Spec::Replay { .. }) {
         let why = "--disjoint is for replays; every life of a simulated world has a path of its own";
@@ -337,7 +339,7 @@ fn figures(summary: &Summary, interval: Span) -> Vec<String> {
     lines
 }
 
-/// What they came to, drawn: who is left, how skill went, and returns from worst to best.
+/// Draws the lives: survival, skill over time, and returns from worst to best.
 fn picture(summary: &Summary, outcomes: &[Outcome], interval: Span, figures: &[String]) -> String {
     let days = |ticks: u64| interval.times(ticks).as_millis() as f64 / 86_400_000.0;
     let end = days(outcomes.iter().map(|life| life.ticks).max().unwrap_or(0));

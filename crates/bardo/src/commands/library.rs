@@ -118,12 +118,12 @@ fn write(home: &Home, to: &Path, name: &str, books: &[Book], json: bool) -> Resu
 fn import(home: &Home, from: &Path, json: bool) -> Result<ExitCode, Error> {
     let bundle = bundle::open(home, from)?;
     let (mut new, mut library) = (0_u64, home.library()?);
-    // Nobody here has tried any of it: it counts as known by whoever made it.
+    // No golem here has tried any of it: it counts as known by its maker.
     let maker = blake3_id(&bundle.header.owner);
     for entry in &bundle.lines {
         let (name, stranger) = (bundle.header.name.as_str(), bundle.stranger);
         let by = By { golem: maker, name, tried: true, stranger, limited: false };
-        // However sure its maker was, of a stranger's it is as sure as whoever takes it in would be.
+        // However sure the maker was, a stranger's entry counts at the confidence a buyer would give it.
         let most = if stranger { inherited(How::Purchased, entry.confidence, 1, false) } else { 1.0 };
         let entry = Line { confidence: entry.confidence.min(most), ..entry.clone() };
         let shelved = library.shelve(&entry, by, wall::now_ms())?;
@@ -142,7 +142,7 @@ fn blake3_id(text: &str) -> golem::GolemId {
     golem::GolemId(host::legacy::bundle::mark(text))
 }
 
-/// What several golems came to by themselves within a week.
+/// Proposes bundles of what several golems found out independently within a week.
 fn propose(home: &Home, json: bool) -> Result<ExitCode, Error> {
     let books = home.library()?.proposals()?;
     list(&books, "nothing yet that three golems came to within seven days", json)

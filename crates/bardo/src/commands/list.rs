@@ -22,13 +22,13 @@ enum State {
     Dreaming,
     /// Somebody runs it.
     Living,
-    /// Its owner keeps it from hosts.
+    /// Released: the owner keeps the golem from hosts.
     Released,
     /// A host is up and does not run it.
     Stopped,
-    /// Nobody runs it.
+    /// No process runs the golem.
     Idle,
-    /// Nobody can run it, and its owner has to see to it.
+    /// No process can run the golem until its owner has mended it.
     Locked,
     Headless,
 }
@@ -94,7 +94,7 @@ impl State {
 struct Row {
     place: GolemHome,
     seen: Result<(Glance, State, bool), Error>,
-    /// Why nobody can run it.
+    /// Why no process can run it.
     wrong: Option<String>,
 }
 
@@ -111,7 +111,7 @@ pub(crate) fn list(home: &Home, args: &ListArgs, json: bool) -> Result<ExitCode,
     }
     match (none, rows.is_empty()) {
         (true, _) => line("no golems yet; make one with `bardo golem new NAME --world sim`"),
-        (_, true) => line("nobody here is like that"),
+        (_, true) => line("no golem here matches"),
         _ => print(&rows),
     }
     if !args.buried && !buried.is_empty() {
@@ -132,7 +132,7 @@ fn row(home: &Home, (place, seen): Seen) -> Row {
     Row { place, seen, wrong: why }
 }
 
-/// What cannot be read comes last, in whatever order the others are.
+/// Sorts the rows; golems that cannot be read come last in any order.
 fn sort(rows: &mut [Row], by: SortBy) {
     let key = |row: &Row| {
         let (glance, state, _) = row.seen.as_ref().ok()?;
@@ -164,7 +164,7 @@ fn print_json(row: &Row) {
     }
 }
 
-/// Of what it was given, for whoever keeps an agent on a budget.
+/// The spent share of the money it was given, for owners with an agent on a budget.
 fn spent(glance: &Glance) -> String {
     let books = &glance.books;
     let given = books.given.credit + books.harvested;
@@ -195,7 +195,7 @@ fn print(rows: &[Row]) {
     let table: Vec<[String; 9]> = [heads].into_iter().chain(rows.iter().filter_map(cells)).collect();
     let width = |at: usize| table.iter().map(|row| row[at].chars().count()).max().unwrap_or(0);
     let widths: [usize; 9] = std::array::from_fn(width);
-    // Where nobody has an agent there is nothing to say of agents.
+    // Without any agent the column of agents is left out.
     let shown = if table.iter().skip(1).all(|row| row[8].is_empty()) { 8 } else { 9 };
     for row in &table {
         // Words to the left, figures to the right.

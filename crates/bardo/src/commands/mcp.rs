@@ -1,4 +1,4 @@
-//! `mcp`: the Model Context Protocol over standard input and output, for whoever holds the token in BARDO_TOKEN.
+//! `mcp`: the Model Context Protocol over standard input and output, with the rights of the token in BARDO_TOKEN.
 
 use std::process::ExitCode;
 

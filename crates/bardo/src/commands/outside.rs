@@ -38,7 +38,7 @@ pub(crate) fn dispatch(home: &Home, verb: &WorldVerb, json: bool) -> Result<Exit
 fn serve(world: Served) -> Result<ExitCode, Error> {
     let mut lines = std::io::stdin().lock().lines();
     let mut heard = || lines.next().transpose().ok().flatten();
-    let unreadable = |why: serde_json::Error| Error::Usage(format!("that is no message: {why}"));
+    let unreadable = |why: serde_json::Error| Error::Usage(format!("that is not a message: {why}"));
     let Some(hello) = heard() else { return Ok(ExitCode::SUCCESS) };
     let hello: Hello = serde_json::from_str(&hello).map_err(unreadable)?;
     let (seed, bar_ms) = (hello.seed, golem::time::REFERENCE_TICK.as_millis());
@@ -117,7 +117,7 @@ pub(crate) fn run(command: &str, how: &HowArgs) -> Result<Run, Error> {
     })
 }
 
-/// The same for whoever carries out orders: that takes as long as those need who are asked there.
+/// A program that carries out orders: it may take as long as the venue behind it does.
 pub(crate) fn patient(command: &str, how: &HowArgs) -> Result<Run, Error> {
     Ok(Run { answers_within: how.answers_within.unwrap_or(60), ..run(command, how)? })
 }
@@ -171,7 +171,7 @@ pub(crate) fn bar(home: &Home, run: &Run) -> Result<Span, Error> {
 fn check(home: &Home, run: &Run, json: bool) -> Result<ExitCode, Error> {
     let folder = temporary()?;
     let open = || Outside::bare(home.root(), folder.path(), run.clone(), "nobody", 1);
-    // What does not even start is told as it is.
+    // A program that does not even start is an error of its own.
     drop(open()?);
     let opened = || -> Box<dyn World> {
         match open() {
@@ -189,10 +189,7 @@ fn check(home: &Home, run: &Run, json: bool) -> Result<ExitCode, Error> {
         for sentence in &found {
             line(format!("  {sentence}"));
         }
-        line(format!(
-            "{} of what a world promises does not hold; what each promise is stands in docs/own-world.md",
-            found.len()
-        ));
+        line(format!("{} of the promises of a world are broken; docs/own-world.md explains each of them", found.len()));
     }
     Ok(if found.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(exit::ERROR) })
 }
@@ -325,11 +322,11 @@ pub(crate) fn program(place: &GolemHome, args: &ProgramArgs, json: bool) -> Resu
         line(format!("{} has no program of yours", place.name));
     }
     if changes {
-        line("so it is from the next time its golem is opened");
+        line("this takes effect when its golem is next opened");
     }
     if args.orders.is_some() {
         let (golem, _) = place.wake()?;
-        // Where somebody runs it, another one is at it already.
+        // Where a process runs the golem, that one has greeted it already.
         if !place.is_lived(golem.life().id()) {
             greet(place, golem.life());
         }
@@ -337,7 +334,7 @@ pub(crate) fn program(place: &GolemHome, args: &ProgramArgs, json: bool) -> Resu
     Ok(ExitCode::SUCCESS)
 }
 
-/// Who would find out in days that its orders are not carried out is told at once.
+/// Warns at once if orders cannot be carried out, which the owner would otherwise learn days later.
 pub(crate) fn greet(place: &GolemHome, life: &golem::Life) {
     if let Err(why) = Outside::greets(place, life) {
         output::complain(format!("as things stand its orders cannot be carried out: {why}"));

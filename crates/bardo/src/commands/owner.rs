@@ -16,7 +16,7 @@ use crate::args::{Halt, Money, Retire};
 use crate::exit;
 use crate::output::{self, line};
 
-/// Reads no settings: whoever stops something needs the home and nothing else.
+/// Gives a golem an order without reading settings: to stop a golem, the home is enough.
 fn tell(place: &GolemHome, body: Body) -> Result<Heard, Error> {
     hear(place, order::pass_on(place, body, NO_SNAPSHOT)?, PATIENCE)
 }
@@ -95,7 +95,7 @@ pub(crate) fn approve(home: &Home, name: &str, key: Option<u64>, yes: bool, json
         (Some(ask), _) => {
             line(format!("{name} asks: {ask}"));
             if let Some(quote) = ask.quote {
-                line(format!("  by preview {}, and {} in fees", -quote.cash, quote.fee));
+                line(format!("  quoted at {}, and {} in fees", -quote.cash, quote.fee));
             }
             line(format!("  until {}, then silence is a no", output::date(ask.until)));
             answers(ask.key);
@@ -130,7 +130,7 @@ pub(crate) fn asks(home: &Home, json: bool) -> Result<ExitCode, Error> {
         }
     }
     if waiting == 0 && !json {
-        line("nobody asks for anything");
+        line("no golem asks for anything");
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -151,7 +151,7 @@ pub(crate) fn brake(home: &Home, name: Option<&str>, brake: &Brake, json: bool) 
 fn brake_all(home: &Home, brake: &Brake, json: bool) -> Result<ExitCode, Error> {
     let told = fleet::tell_all(home, brake, NO_SNAPSHOT, PATIENCE)?;
     if told.is_empty() && !json {
-        line("there is nobody alive here");
+        line("no golem is alive here");
     }
     let mut failed = false;
     for (place, came) in &told {
@@ -206,7 +206,7 @@ pub(crate) fn retire(home: &Home, args: &Retire, json: bool) -> Result<ExitCode,
     let left = match place.wake() {
         // Its owner is not told that something is home which is on its way at best.
         Ok((left, _)) if !place.has_gone_home(left.life()) => format!(
-            "what it holds is closed and sent home while somebody runs it: a host, or `bardo golem run {}`",
+            "what it holds is closed and sent home while it runs: under a host, or with `bardo golem run {}`",
             place.name
         ),
         Ok((left, _)) => thanatopsis::left(left.life()).map_or_else(
@@ -226,7 +226,7 @@ pub(crate) fn halt(home: &Home, args: &Halt, json: bool) -> Result<ExitCode, Err
     }
     let fleet::Halted { ended, answers } = fleet::halt_all(home, "bardo halt", NO_SNAPSHOT, PATIENCE)?;
     if let Err(why) = &ended {
-        output::complain(format!("heirs may still be born by themselves: {why}"));
+        output::complain(format!("heirs may still be made automatically: {why}"));
     }
     let mut left = Vec::new();
     for (place, heard) in answers {

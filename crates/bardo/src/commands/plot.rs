@@ -43,17 +43,17 @@ pub(crate) fn draw(history: &History) -> Vec<String> {
     lines
 }
 
-/// What its claims were worth lately, beside the most they ever were; and what that is a sign of.
+/// The information in its recent claims, beside the most they ever held; and a sign of trouble, if there is one.
 fn information(history: &History) -> Vec<String> {
     let Some(last) = history.information.last() else { return Vec::new() };
     let most = history.information.iter().map(|window| window.bits).fold(0.0, f64::max);
     let bits = format!(
-        "{:9} {:.2} in what it says of what comes ({:.3} a tick); at most {most:.2}",
+        "{:9} {:.2} of information in its recent claims ({:.3} a tick); at most {most:.2}",
         "bits", last.bits, last.bits_a_tick
     );
     let sign = history.sign.map(|sign| match sign {
-        Sign::Decoupled => "it looks well, but what it says has little to do with what comes",
-        Sign::Overfitted => "far less than it was: it goes by what no longer holds",
+        Sign::Decoupled => "it looks well, but its claims have little to do with what happens",
+        Sign::Overfitted => "far less than before: it relies on what no longer holds",
     });
     std::iter::once(bits).chain(sign.map(|sign| format!("{:9} {sign}", ""))).collect()
 }

@@ -45,7 +45,7 @@ fn show(home: &Home, model: &str, json: bool) -> Result<(), Error> {
     }
     let Some(row) = row else {
         let own = prices.own().contains_key(without_brackets(&named.name)) || prices.own().contains_key(&named.name);
-        told("says", if own { "models.prices in bardo.toml" } else { "nobody is paid on this machine" }.to_owned());
+        told("says", if own { "models.prices in bardo.toml" } else { "models on this machine are free" }.to_owned());
         return Ok(());
     };
     let tokens = |tokens: Option<u64>| {
@@ -66,7 +66,7 @@ fn list(home: &Home, provider: Option<&str>, json: bool) -> Result<(), Error> {
     let of = |name: &str| provider.is_none_or(|wanted| name.split('/').next() == Some(wanted));
     if let Some(wanted) = provider.filter(|wanted| !mind::PROVIDERS.iter().any(|known| known.name == *wanted)) {
         let names: Vec<&str> = mind::PROVIDERS.iter().map(|known| known.name).collect();
-        return Err(Error::Usage(format!("there is no provider {wanted} here; there are {}", names.join(", "))));
+        return Err(Error::Usage(format!("unknown provider {wanted}; known are {}", names.join(", "))));
     }
     let rows: Vec<&Row> =
         prices.book().rows().iter().filter(|row| of(&row.name) && !prices.own().contains_key(&row.name)).collect();
@@ -95,7 +95,7 @@ fn update(home: &Home, file: &Path, json: bool) -> Result<(), Error> {
     home.require()?;
     let cannot = |source| Error::Io { what: "cannot read", path: file.to_owned(), source };
     if std::fs::metadata(file).map_err(cannot)?.len() > LARGEST {
-        return Err(Error::Usage(format!("{} is larger than {LARGEST} bytes and no price book", file.display())));
+        return Err(Error::Usage(format!("{} is larger than {LARGEST} bytes, which no price book is", file.display())));
     }
     let book = home.put_book(&std::fs::read_to_string(file).map_err(cannot)?)?;
     if json {
@@ -105,7 +105,7 @@ fn update(home: &Home, file: &Path, json: bool) -> Result<(), Error> {
     let days = age(&book, host::wall::now_ms()).unwrap_or(0);
     line(format!("{} models, looked up on {}, {days} days ago", count(book.rows().len() as u64), book.looked_up()));
     if home.is_up() {
-        line("the host that is up goes by it from its next start on");
+        line("the host that is up uses it from its next start on");
     }
     Ok(())
 }

@@ -64,7 +64,7 @@ fn body(history: &History, testament: Option<&Testament>) -> String {
     text + "<p class=\"note\">Drawn from its journal. One life proves nothing, for it or against it.</p>\n"
 }
 
-/// The same pictures as on the page, with figures beside them.
+/// Converts a picture of the page into a chart, with figures beside it.
 fn chart(pictures: &Pictures, picture: Picture) -> Chart {
     let points = |values: Vec<Option<f64>>| {
         let pairs = pictures.days.iter().zip(values);

@@ -1,4 +1,4 @@
-//! `lab reproduce`: every figure of the pages about results, made again by whoever doubts it.
+//! `lab reproduce`: every figure of the pages about results, made again by readers who doubt it.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -20,7 +20,7 @@ struct Told<'a> {
     quick: String,
 }
 
-/// What makes each of them.
+/// The command behind each figure.
 const FIGURES: &str = include_str!("figures.toml");
 
 #[derive(Deserialize)]
@@ -50,7 +50,7 @@ struct Figure {
     quick: Option<Vec<String>>,
     #[serde(default)]
     seeds: Vec<String>,
-    /// What must be there beside the repository.
+    /// Data that must be there beside the repository.
     #[serde(default)]
     data: Option<String>,
 }

@@ -19,7 +19,7 @@ use crate::args::RunArgs;
 use crate::output::{self, count, date, line, sentence};
 use crate::{exit, signals};
 
-/// What is to be said of what is followed goes to stderr.
+/// Messages about followed markets go to stderr.
 struct Complains;
 
 impl Hears for Complains {
@@ -31,7 +31,7 @@ impl Hears for Complains {
 }
 
 struct Crier {
-    /// What its owner was last told it waits for.
+    /// The last wait its owner was told about.
     waits: String,
     herald: Herald,
     json: bool,
@@ -102,10 +102,10 @@ fn live(
     if living.life().heartbeat().paused {
         output::complain(format!("{0} is paused; `bardo golem resume {0}` lets it go on", name));
     }
-    // Where no host is up, whoever runs one that lives in the present follows it.
+    // Where no host is up, this process follows the market of a golem that lives in the present.
     let _feeds = living.watches().map(|file| Feeds::begin(home, Some(file), Arc::new(Complains)));
     if living.watches().is_some() && !json {
-        output::complain("its time goes as fast as its bars are there; from then on it waits for the next");
+        output::complain("its time runs through the bars there are; after that it waits for each new one");
     } else if let (Pace::Times(speed), false) = (pace, json) {
         let interval = living.life().interval();
         let look = Duration::from_millis((interval.as_millis() as f64 / speed) as u64).as_secs_f64();
@@ -136,10 +136,10 @@ fn live(
 fn summary(life: &Life) -> String {
     let name = &life.birth().name;
     if life.is_dead() {
-        return format!("{name} is dead and has not come to its end yet; `bardo golem run {name}` goes on with it");
+        return format!("{name} is dead, and its closing is not finished; `bardo golem run {name}` goes on with it");
     }
     let out = life.flights().iter().any(|flight| matches!(flight.stage, Stage::Permitted | Stage::Sent));
-    let out = if out { "; an order is out, and what becomes of it is seen when it runs again" } else { "" };
+    let out = if out { "; an order is out, and its result is read when the golem runs again" } else { "" };
     format!(
         "{name} is {} at tick {}, {} old, vitality {:.2}, {} left{out}",
         output::phase(life.phase()),

@@ -1,4 +1,4 @@
-//! The key of a run: what goes over a work queue is sealed with it. A server that passes messages on is open to whoever reaches
+//! The key of a run: what goes over a work queue is sealed with it. A server that passes messages on is open to anyone who reaches
 //! it, so a message without the seal is a stranger's and counts for nothing.
 
 use std::path::Path;
@@ -16,7 +16,7 @@ pub(super) struct RunKey {
     keyed: Hmac<Sha256>,
 }
 
-/// What goes over the queue: words, the program that says them, and the seal upon both.
+/// A message on the queue: words, the program that says them, and the seal upon both.
 #[derive(Debug, Serialize, Deserialize)]
 struct Sealed {
     by: String,
@@ -24,14 +24,14 @@ struct Sealed {
     seal: Vec<u8>,
 }
 
-/// What a message says once its seal has been found to fit.
+/// The content of a message whose seal fits.
 #[derive(Debug)]
 pub(super) struct Heard<T> {
     pub(super) by: String,
     pub(super) what: T,
 }
 
-/// The secret in this file, which is made if there is none.
+/// The secret in this file, which is made if it does not exist.
 pub(super) fn secret_in(path: &Path) -> Result<Secret, Error> {
     if path.exists() {
         return load(path);
@@ -43,7 +43,7 @@ pub(super) fn secret_in(path: &Path) -> Result<Secret, Error> {
 
 fn load(path: &Path) -> Result<Secret, Error> {
     Secret::load(path).map_err(|error| match error {
-        Error::Secret(path) => Error::Usage(format!("{} holds no key: 64 hexadecimal digits", path.display())),
+        Error::Secret(path) => Error::Usage(format!("{} does not hold a key: 64 hexadecimal digits", path.display())),
         error => error,
     })
 }
@@ -72,7 +72,7 @@ impl RunKey {
         serde_json::to_vec(&Sealed { by: by.to_owned(), words, seal }).expect("plain data")
     }
 
-    /// What a message says, if it was sealed with this key for this subject.
+    /// The content of a message, if it was sealed with this key for this subject.
     pub(super) fn open<T: DeserializeOwned>(&self, subject: &str, message: &[u8]) -> Option<Heard<T>> {
         let Sealed { by, words, seal } = serde_json::from_slice(message).ok()?;
         self.mac([subject, &by, &words]).verify_slice(&seal).ok()?;

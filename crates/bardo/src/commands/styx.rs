@@ -18,7 +18,7 @@ use crate::args::{ServeArgs, StyxVerb};
 use crate::exit;
 use crate::output::{self, count, line};
 
-/// How often it is looked whether somebody else may use a relay now.
+/// How often the list of clades that may use the relay is read.
 const LOOK: Duration = Duration::from_secs(2);
 
 pub(crate) fn dispatch(home: &Home, verb: StyxVerb, json: bool) -> Result<ExitCode, Error> {
@@ -60,7 +60,7 @@ fn init(
     }
     match invite {
         Some(to) => line(format!(
-            "{} is an invitation: whoever has it is of this clade, so carry it over yourself, and delete it after `bardo styx join`",
+            "{} is an invitation: any home that has it can join this clade, so carry it over yourself, and delete it after `bardo styx join`",
             to.display()
         )),
         None => line("`bardo styx init --invite FILE` writes an invitation for another home of yours"),
@@ -86,7 +86,7 @@ fn join(
     archive: Option<String>,
     json: bool,
 ) -> Result<ExitCode, Error> {
-    // Whoever has lost everything begins with this.
+    // A new home after a total loss begins with this command.
     home.init(&home.settings()?)?;
     let invitation = river::accept(home, from)?;
     let given = |named: Option<String>, invited: String| named.or(Some(invited)).filter(|place| !place.is_empty());
@@ -187,7 +187,7 @@ fn serve(home: &Home, args: &ServeArgs, json: bool) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Ctrl-C, or the word of whoever runs it.
+/// Waits for Ctrl-C, or for a request to terminate.
 async fn stopped() {
     let mut told = match signal(SignalKind::terminate()) {
         Ok(told) => told,
@@ -199,7 +199,7 @@ async fn stopped() {
     }
 }
 
-/// Whoever is taken off the list is shown out, and whoever is put on it is let in.
+/// Follows the list: disconnects clades taken off it, and lets in clades put on it.
 async fn look_for_guests(home: Home, args: ServeArgs, gateway: Arc<Gateway>, mut known: Guests) {
     loop {
         sleep(LOOK).await;
@@ -213,7 +213,7 @@ async fn look_for_guests(home: Home, args: ServeArgs, gateway: Arc<Gateway>, mut
     }
 }
 
-/// Who may use it: this home's own clade, who is named, and who is on the list; anyone only if that was said.
+/// Clades that may use the relay: this home's own, those named, and those on the list; any clade only on request.
 fn guests(home: &Home, args: &ServeArgs) -> Result<Guests, Error> {
     if args.anyone {
         return Ok(Guests::Anyone);
@@ -231,13 +231,15 @@ fn guests(home: &Home, args: &ServeArgs) -> Result<Guests, Error> {
     }
     for name in named {
         let owner = read_owner(&name);
-        owners.insert(owner.ok_or_else(|| {
-            Error::Usage(format!("'{name}' is no clade; `bardo styx status` says what it is called"))
-        })?);
+        owners.insert(
+            owner.ok_or_else(|| {
+                Error::Usage(format!("'{name}' is not the id of a clade; `bardo styx status` shows it"))
+            })?,
+        );
     }
     if owners.is_empty() && args.owners.is_none() {
         return Err(Error::Usage(
-            "nobody could use this relay: name clades with --owner or --owners FILE, run `bardo styx init` here first, or say --anyone"
+            "this relay would accept no home: name clades with --owner or --owners FILE, run `bardo styx init` here first, or say --anyone"
                 .into(),
         ));
     }

@@ -51,7 +51,7 @@ pub(crate) fn ask(home: &Home, name: &str, question: &str, json: bool) -> Result
             let records: Vec<String> = told.cites.iter().map(|record| count(*record)).collect();
             let by = if records.is_empty() { "no record of its own".to_owned() } else { records.join(", ") };
             output::complain(format!(
-                "by {by}; {}. A model wrote this: `bardo golem events {name}` has the facts",
+                "from {by}; {}. A model wrote this: `bardo golem events {name}` has the facts",
                 told.cost
             ));
             Ok(ExitCode::SUCCESS)
@@ -70,14 +70,18 @@ pub(crate) fn ask(home: &Home, name: &str, question: &str, json: bool) -> Result
 /// Without a text it shows the one there is.
 pub(crate) fn steer(home: &Home, name: &str, text: Option<&str>, json: bool) -> Result<ExitCode, Error> {
     if let Some(text) = text {
-        let done = if text.is_empty() { "has nothing more in mind from you" } else { "has that in mind from now on" };
+        let done = if text.is_empty() {
+            "has no guidance from you any more"
+        } else {
+            "keeps that guidance in mind from now on"
+        };
         return owner::order(home, name, Command::Steer { text: text.to_owned() }, done, json);
     }
     let (golem, _) = home.golem(name)?.wake()?;
     let strategy = golem.life().strategy();
     match strategy {
         _ if json => output::json(&json!({ "name": name, "strategy": strategy })),
-        "" => line(format!("{name} has nothing in mind from you; `bardo golem steer {name} \"…\"` says something")),
+        "" => line(format!("{name} has no guidance from you; `bardo golem steer {name} \"…\"` gives it some")),
         text => line(golem::plain::text(text)),
     }
     Ok(ExitCode::SUCCESS)

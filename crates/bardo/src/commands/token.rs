@@ -32,7 +32,7 @@ pub(crate) fn dispatch(home: &Home, verb: &TokenVerb, json: bool) -> Result<Exit
     Ok(ExitCode::SUCCESS)
 }
 
-/// The token alone on stdout, for whoever pipes it on; the rest is for people.
+/// Prints the token alone on stdout, for pipes; the rest is for people.
 fn show(name: &str, text: &str, json: bool) {
     if json {
         return output::json(&json!({ "name": name, "token": text }));

@@ -21,7 +21,7 @@ use crate::logs::{self, Level};
 use crate::output::{self, line};
 use crate::{exit, signals};
 
-/// What may change while golems run: these sections and keys.
+/// Sections and keys that may change while golems run.
 const CHANGES: [&str; 5] = ["notify.", "backup.", "styx.archive", "styx.keep", "log.level"];
 
 fn given(settings: &Settings, key: &str) -> Option<String> {
@@ -38,7 +38,7 @@ fn chores(settings: &Settings, json: bool) -> Result<Chores, Error> {
     })
 }
 
-/// What bardo.toml says now, for a host that is up: it takes what it can, and says which keys have to wait. If anything
+/// Reads bardo.toml again for a host that is up: it takes what it can, and says which keys have to wait. If anything
 /// in it is wrong, all stays as it was.
 fn reread(
     home: &Home,
@@ -91,7 +91,7 @@ pub(crate) fn up(home: &Home, args: &UpArgs, json: bool) -> Result<ExitCode, Err
     let api = if listen.is_empty() { None } else { Some(api::Listen::of(home, &listen, &settings)?) };
     let gateway = match (&args.gateway, &args.listen) {
         (Some(address), _) => Some(address.clone()),
-        // Whoever listens nowhere, or anywhere, is trying something out.
+        // No address, or any free port: the user is trying something out.
         (None, Some(listen)) if listen.is_empty() || listen.ends_with(":0") => None,
         (None, _) => settings.text("gateway.listen").map(str::to_owned),
     };
@@ -113,7 +113,7 @@ pub(crate) fn up(home: &Home, args: &UpArgs, json: bool) -> Result<ExitCode, Err
     }
     let plan = Plan { speed: args.speed, chores, api, gateway, relay };
     let up = Up::come(home, plan, say)?;
-    // Before anything is said: whoever reads it may ask for a stop at once.
+    // Before anything is printed: a reader of it may ask for a stop at once.
     hear_signals(home.clone(), settings, json, up.asker(), logs.level.clone())?;
     let boot = up.boot;
     let released = if boot.released > 0 { format!(", {} released", boot.released) } else { String::new() };
@@ -143,7 +143,7 @@ pub(crate) fn up(home: &Home, args: &UpArgs, json: bool) -> Result<ExitCode, Err
 /// Hears what its owner signals: the first interrupt or termination asks for a clean stop, the second leaves at once, and
 /// both lose nothing acknowledged; a hang-up asks to read bardo.toml again.
 fn hear_signals(home: Home, mut settings: Settings, json: bool, asker: Asker, level: Level) -> Result<(), Error> {
-    // Whoever closes the terminal it runs in wants it to end.
+    // To close the terminal it runs in is to end it.
     let attended = std::io::stdin().is_terminal();
     let mut asked = 0;
     signals::listen(move |hung_up| {
@@ -194,7 +194,7 @@ pub(crate) fn page(home: &Home, listen: Option<String>, json: bool) -> Result<Ex
     Ok(ExitCode::SUCCESS)
 }
 
-/// Where its page is. A link is a key: it goes to whoever looks at this terminal, not into a log.
+/// The address of its page. A link is a key: it is shown on a terminal and never logged.
 fn announced(home: &Home, address: &str, json: bool) -> Result<String, Error> {
     if json || !std::io::stdout().is_terminal() {
         return Ok("`bardo page` makes a link to its page".to_owned());
@@ -209,7 +209,7 @@ fn place(address: &str) -> String {
     if local.contains("://") { local.trim_end_matches('/').to_owned() } else { format!("http://{local}") }
 }
 
-/// What the owner is told of, as a line; the time is the owner's own.
+/// Prints a note to the owner as a line; the time is the owner's own.
 fn print(note: &vault::Note) {
     let at = golem::Time::millis(u64::try_from(note.at).unwrap_or_default());
     line(format!("{}  {}", output::date(at), note.text));
@@ -219,7 +219,7 @@ fn print(note: &vault::Note) {
 pub(crate) fn notify(home: &Home, json: bool) -> Result<ExitCode, Error> {
     let came = Telling::of(&home.require()?.settings()?)?.test()?;
     if came.is_empty() {
-        let why = "nobody is to be told; name a webhook, a topic or a program under [notify] in bardo.toml";
+        let why = "no notification target is set; add a webhook, a topic or a program under [notify] in bardo.toml";
         return Err(Error::Usage(why.into()));
     }
     for (target, came) in &came {

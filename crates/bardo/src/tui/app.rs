@@ -49,7 +49,7 @@ pub(crate) enum Screen {
 }
 
 impl Screen {
-    /// Those with a number of their own.
+    /// Screens that have a number of their own.
     pub(crate) const TABS: [(Screen, &str); 8] = [
         (Screen::Golems, "golems"),
         (Screen::Life, "life"),
@@ -71,7 +71,7 @@ pub(crate) enum Link {
     Away(String),
 }
 
-/// What lies over a screen until it is answered or put away.
+/// A box over a screen, until it is answered or put away.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Over {
     Help,
@@ -91,7 +91,7 @@ pub(crate) struct Look {
     pub(crate) skill: f64,
 }
 
-/// What of the stream is shown.
+/// The part of the stream that is shown.
 #[derive(Debug, Default)]
 pub(crate) struct Feed {
     pub(crate) topic: Topic,
@@ -175,7 +175,7 @@ impl App {
         }
     }
 
-    /// What the screen that is open should know anew.
+    /// Requests that refresh the open screen.
     pub(crate) fn wanted(&self) -> Vec<Ask> {
         let mut asks = vec![Ask::Golems];
         let Some(name) = self.chosen.clone() else { return asks };
@@ -256,7 +256,7 @@ impl App {
         self.wanted()
     }
 
-    /// In the graveyard whoever is marked is the chosen one, so it is never one of the living.
+    /// In the graveyard the marked golem is the chosen one, so it is never one of the living.
     fn stand_at_a_grave(&mut self) {
         if self.screen == Screen::Graveyard
             && !self.is_dead()
@@ -274,7 +274,7 @@ impl App {
         match told {
             Told::Away(why) => {
                 self.link = Link::Away(why);
-                // Whoever answers next may be another process: what is followed is followed anew.
+                // The next answer may come from another process: the stream is opened again.
                 self.follows = None;
             }
             Told::Golems(golems) => {

@@ -119,7 +119,7 @@ fn question(app: &mut App) {
     }
 }
 
-/// A yes or a no to what the chosen one asks; asked about like any order, so nobody says yes by a slip.
+/// Answers what the chosen golem asks; confirmed like any order, so that no yes is a slip of the hand.
 fn say(app: &mut App, yes: bool) {
     match app.status().and_then(Status::waits).map(|(key, _)| key) {
         Some(key) => order(app, Order::Answer { key, yes }),
@@ -231,7 +231,7 @@ fn write(app: &mut App, key: KeyCode) -> Vec<Ask> {
     }
 }
 
-/// What lies over the screen is answered or put away.
+/// Answers the box over the screen, or puts it away.
 fn answer(app: &mut App, key: KeyCode) -> Vec<Ask> {
     let yes = matches!(key, KeyCode::Char('y' | 'Y'));
     match app.over.take() {

@@ -24,7 +24,7 @@ use super::told::{Ask, Heard, Order, Told};
 
 /// How long one answer may take; an order alone may wait five seconds for its golem.
 const PATIENCE: Duration = Duration::from_secs(15);
-/// How long a stream is read before it is opened anew.
+/// How long a stream is read before it is opened again.
 const STREAM: Duration = Duration::from_secs(86_400);
 /// How long before it is tried again.
 const AGAIN: Duration = Duration::from_secs(1);
@@ -35,7 +35,7 @@ const ENTRIES: usize = 100;
 #[derive(Clone, Debug)]
 struct Door {
     address: String,
-    /// Read anew each time: the host that makes it may come later.
+    /// Read again each time: the host that makes it may come later.
     token: PathBuf,
     client: Client,
     known: Arc<Mutex<Known>>,
@@ -51,7 +51,7 @@ struct Known {
 
 /// Why an answer did not come.
 enum Failed {
-    /// Nobody is there.
+    /// No host answers.
     Away(String),
     /// Somebody is, and says no.
     Refused(String),
@@ -189,7 +189,7 @@ impl Door {
 
     fn post(&self, path: &str, body: &Value) -> Result<Value, Failed> {
         let answer = heard(self.request(Method::POST, path)?.timeout(PATIENCE).json(body))?;
-        answer.json().map_err(|e| Failed::Away(format!("it answers what cannot be read: {e}")))
+        answer.json().map_err(|e| Failed::Away(format!("its answer cannot be read: {e}")))
     }
 
     fn answer(&self, ask: Ask) -> Result<Told, Failed> {
@@ -262,12 +262,12 @@ impl Door {
 
 /// An answer as what it should be.
 fn understood<T: DeserializeOwned>(answer: Response) -> Result<T, Failed> {
-    let cannot = |why: String| Failed::Away(format!("it answers what cannot be read: {why}"));
+    let cannot = |why: String| Failed::Away(format!("its answer cannot be read: {why}"));
     let value: Value = answer.json().map_err(|why| cannot(why.to_string()))?;
     serde_json::from_value(plainly(value)).map_err(|why| cannot(why.to_string()))
 }
 
-/// Whatever a host passes on of what somebody wrote, the screens only show it.
+/// Cleans the texts in an answer: whatever they say, a terminal only shows them.
 fn plainly(value: Value) -> Value {
     match value {
         Value::String(text) => match plain::text(&text) {
@@ -284,7 +284,7 @@ fn plainly(value: Value) -> Value {
 
 fn heard(request: RequestBuilder) -> Result<Response, Failed> {
     let answer = request.send().map_err(|e| {
-        let what = if e.is_timeout() { "it does not answer in time" } else { "nobody listens there" };
+        let what = if e.is_timeout() { "it does not answer in time" } else { "no host listens there" };
         Failed::Away(what.to_owned())
     })?;
     if answer.status().is_success() {
@@ -293,9 +293,9 @@ fn heard(request: RequestBuilder) -> Result<Response, Failed> {
     let status = answer.status();
     let problem: Value = plainly(answer.json().unwrap_or_default());
     let why = problem["error"].as_str().map_or_else(|| status.to_string(), str::to_owned);
-    // Somebody else's host: as good as none.
+    // The host of another home: as good as none.
     let stranger = matches!(status.as_u16(), 401 | 403);
-    Err(if stranger { Failed::Away(format!("it does not let us in: {why}")) } else { Failed::Refused(why) })
+    Err(if stranger { Failed::Away(format!("it refuses our token: {why}")) } else { Failed::Refused(why) })
 }
 
 /// The turns of all lives, from what the host remembers on, for ever.
@@ -327,7 +327,7 @@ fn follow(door: &Door, events: &Sender<Event>, name: &str, after: u64, current: 
     }
 }
 
-/// Hands on what a stream says, and where it has got to; true if nobody wants to hear any more.
+/// Hands on the events of a stream, and its position; true once the receiver wants no more of them.
 fn stream(door: &Door, path: &str, last: &mut String, mut each: impl FnMut(Heard) -> bool) -> bool {
     let Ok(request) = door.request(Method::GET, path) else { return false };
     let Ok(answer) = heard(request.timeout(STREAM).header("Last-Event-ID", last.as_str())) else {

@@ -112,7 +112,7 @@ impl Look {
         Line::from(vec![Span::styled(format!("{label:<10} "), self.quiet()), Span::raw(text.into())])
     }
 
-    /// The same over as many lines as it takes.
+    /// A labelled text over as many lines as it takes.
     pub(crate) fn rows(self, label: &str, text: &str, width: usize) -> Vec<Line<'static>> {
         let broken = draw::wrap(text, width.saturating_sub(11).max(10)).into_iter().enumerate();
         broken.map(|(at, text)| self.row(if at == 0 { label } else { "" }, text)).collect()
@@ -189,7 +189,7 @@ pub(crate) fn hang(text: &str, width: usize, first: &str, then: &str) -> Vec<Str
     broken.map(|(at, line)| format!("{}{line}", if at == 0 { first } else { then })).collect()
 }
 
-/// A sign for each phase, so that nobody has to see its colour.
+/// A sign for each phase, for those who cannot tell its colour.
 pub(crate) fn sign(phase: &str) -> &'static str {
     match phase {
         "thriving" => "▲",

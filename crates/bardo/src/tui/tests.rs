@@ -1,5 +1,5 @@
 //! Screens as they are drawn, compared with what was read and accepted (`accepted/*.txt`), at three sizes. The golems
-//! are real ones of a seeded home (`samples/*.json`, made by `.ci/samples`). `BARDO_WRITE_SCREENS=1` writes them anew:
+//! are real ones of a seeded home (`samples/*.json`, made by `.ci/samples`). `BARDO_WRITE_SCREENS=1` writes them again:
 //! read every one of them before you keep it.
 
 mod ends;
@@ -42,7 +42,7 @@ fn up() -> App {
     app
 }
 
-/// The same, looking at one of them.
+/// The app with one golem chosen and one screen open.
 fn at(name: &str, screen: Screen) -> App {
     let mut app = up();
     app.choose(name);
@@ -114,7 +114,7 @@ fn check(name: &str, app: &App) {
 #[test]
 fn without_a_host_the_screen_says_so_and_what_to_do() {
     let mut app = new();
-    tell(&mut app, Told::Away("nobody listens there".into()));
+    tell(&mut app, Told::Away("no host listens there".into()));
     check("away", &app);
 }
 
@@ -248,13 +248,13 @@ fn anything_but_yes_leaves_everything_as_it_is() {
 #[test]
 fn a_host_that_goes_away_is_said_to_be_gone_and_what_was_known_stays() {
     let mut app = at("ben", Screen::Life);
-    tell(&mut app, Told::Away("nobody listens there".into()));
+    tell(&mut app, Told::Away("no host listens there".into()));
     let gone = text(&app, SIZES[0]);
     assert!(gone.contains("host is away, trying again") && gone.contains("ben"), "{gone}");
     tell(&mut app, Told::Golems(sample("golems")));
     assert_eq!(app.link, Link::Up);
     let asks = update(&mut app, Event::Told(Told::One("ben".into(), sample("one"))));
-    assert!(matches!(asks[..], [Ask::Follow { .. }]), "it is followed anew: {asks:?}");
+    assert!(matches!(asks[..], [Ask::Follow { .. }]), "it is followed again: {asks:?}");
 }
 
 #[test]
@@ -308,13 +308,13 @@ fn screens_have_no_words_of_their_own_for_what_happens() {
         });
         serde_json::from_value(told).unwrap()
     };
-    for (says, shown) in [("did what nobody has words for", true), ("", false)] {
+    for (says, shown) in [("did what has no words yet", true), ("", false)] {
         let mut app = new();
         tell(&mut app, Told::Golems(sample("golems")));
         tell(&mut app, Told::Heard(heard(says)));
         press(&mut app, "5");
         let screen = text(&app, SIZES[1]);
-        assert_eq!(screen.contains("did what nobody has words for"), shown, "{screen}");
+        assert_eq!(screen.contains("did what has no words yet"), shown, "{screen}");
         assert!(!screen.contains("died"), "{screen}");
     }
 }

@@ -13,10 +13,10 @@ use host::view::status::Status;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// What has come from the host, or from the attempt to reach it.
+/// News from the host, or from the attempt to reach it.
 #[derive(Debug)]
 pub(crate) enum Told {
-    /// It cannot be reached, and why.
+    /// The host cannot be reached, and why.
     Away(String),
     Golems(Vec<Status>),
     One(String, Box<Seen>),
@@ -27,16 +27,16 @@ pub(crate) enum Told {
     /// How it stands with golems elsewhere, if this home is of a clade.
     Clade(Option<Box<Report>>),
     Estate(String, Result<Box<Offer>, String>),
-    /// Something happened to somebody.
+    /// An event of one golem.
     Heard(Heard),
     /// Something happened to the one that is followed, routine included.
     Followed(Heard),
-    /// What came of an order, or why nothing did.
+    /// The result of an order, or why it failed.
     Answered(String),
     Born(String),
 }
 
-/// What the host is asked. Reading is repeated; an order is given once.
+/// Requests to the host. Reading is repeated; an order is given once.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Ask {
     Golems,
@@ -56,9 +56,9 @@ pub(crate) enum Ask {
         after: u64,
     },
     Order(String, Order),
-    /// The same to every golem at once.
+    /// An order to every golem at once.
     OrderAll(Order),
-    /// Its owner wants to know something.
+    /// A question from the owner to a golem.
     Question {
         name: String,
         text: String,
@@ -96,7 +96,7 @@ impl Order {
         if matches!(self, Order::Answer { .. }) { enter } else { yes }
     }
 
-    /// What the host is to be told besides.
+    /// The body of the request to the host.
     pub(crate) fn body(self) -> Value {
         match self {
             Order::Answer { key, yes } => json!({ "key": key, "yes": yes }),
@@ -104,7 +104,7 @@ impl Order {
         }
     }
 
-    /// What it means, for whoever is about to give it.
+    /// The meaning of an order, shown before it is confirmed.
     pub(crate) fn means(self) -> &'static str {
         match self {
             Order::Freeze => "It may take up no new exposure until it is resumed.",
@@ -145,7 +145,7 @@ pub(crate) struct Heard {
     /// The host's words for it.
     pub(crate) says: String,
     pub(crate) topic: Topic,
-    /// What hides what it did: it comes every tick, leads up to an action, or says how it feels.
+    /// Whether the event would crowd out what the golem did: it comes every tick, leads up to an action, or says how it feels.
     pub(crate) routine: bool,
     pub(crate) event: String,
     #[serde(flatten)]

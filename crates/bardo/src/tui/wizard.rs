@@ -64,14 +64,14 @@ impl Wizard {
         (self.touched, self.inherit) = (true, !self.inherit);
     }
 
-    /// What the host is to be told, or what is wrong with it.
+    /// The wish for the host, or what is wrong with the input.
     pub(crate) fn wish(&self) -> Result<Value, String> {
         let mut wish = json!({ "inherit": self.inherit });
         if !self.name.is_empty() {
             wish["name"] = json!(self.name);
         }
         if !self.credit.is_empty() {
-            let credit: Usdc = self.credit.parse().map_err(|_| format!("{} is no amount of money", self.credit))?;
+            let credit: Usdc = self.credit.parse().map_err(|_| format!("{} is not an amount of money", self.credit))?;
             wish["credit"] = json!(credit);
         }
         Ok(wish)

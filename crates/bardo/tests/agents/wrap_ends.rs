@@ -96,7 +96,7 @@ fn out_of_tokens_calls_or_hours_is_the_end_as_out_of_money_is() {
     assert_eq!(tent.home().treasury().unwrap().balance().unwrap(), Usdc::dollars(1_000));
     for words in [
         "ada has $1000.00 left to live on (imputed), 3,000 of 3,000 tokens",
-        "ada is out of tokens: a call was refused that may take more than are left",
+        "ada is out of tokens: a call was refused that may take more tokens than are left",
         "bardo golem policy ada --set policy.cap.tokens=",
         "(imputed) on ",
     ] {

@@ -13,7 +13,7 @@ fn a_model_without_a_price_is_told_to_its_owner_at_once_with_the_line_to_paste()
     let mut command = wrap(&tent, &upstream, &["--name", "ada"], &["sh", "-c", &program]);
     command.env_remove("BARDO__GATEWAY__MODELS").env_remove("OPENAI_BASE_URL").env_remove("OPENAI_API_BASE");
     let told = told(&command.output().unwrap());
-    let said = "a call to openai/m was refused, because nobody here knows what it costs";
+    let said = "a call to openai/m was refused, because its price is not known here";
     assert_eq!(told.matches(said).count(), 1, "three calls, one word: {told}");
     assert!(told.find(said) < told.find("much-later"), "at the moment it happens: {told}");
     let line = format!("    prices = \"{}/v1/m=1/5, openai/m=IN/OUT\"", upstream.url);

@@ -260,7 +260,7 @@ fn neither_a_stranger_nor_a_worker_that_lies_decides_an_experiment() {
         let told = run.wait_with_output().unwrap();
         stop.store(true, Ordering::Relaxed);
         assert_eq!(told.status.code(), Some(130), "{}{}", text(&told.stdout), text(&told.stderr));
-        assert!(text(&told.stderr).contains("without the key of this run"), "{}", text(&told.stderr));
+        assert!(text(&told.stderr).contains("not sealed with this run's key"), "{}", text(&told.stderr));
     });
     assert!(sent.into_inner() >= 36);
     let accepted = std::fs::read_to_string(folder.join("stranger/done.jsonl")).unwrap();

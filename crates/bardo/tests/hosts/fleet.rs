@@ -143,7 +143,7 @@ fn a_list_can_be_narrowed_and_sorted_and_its_columns_hold() {
     let ends = |line: &&str| line.chars().count();
     assert!(lines.iter().all(|line| ends(line) == ends(&lines[0])), "figures end in one column:\n{table}");
     assert!(lines[2].contains("frozen") && lines[3].contains("paused"), "{table}");
-    assert_eq!(tent.ok(["golem", "approve"]), "nobody asks for anything\n");
+    assert_eq!(tent.ok(["golem", "approve"]), "no golem asks for anything\n");
 }
 
 #[test]

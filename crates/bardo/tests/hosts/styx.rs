@@ -216,5 +216,5 @@ fn without_an_invitation_nobody_is_let_in() {
     for args in [["styx", "status"], ["styx", "init"], ["config", "show"]] {
         assert!(!here.ok(args).contains(key.trim()));
     }
-    assert!(Tent::new().fails(1, ["styx", "serve"]).contains("nobody could use this relay"));
+    assert!(Tent::new().fails(1, ["styx", "serve"]).contains("this relay would accept no home"));
 }

@@ -539,7 +539,7 @@ fn shown_in(heuristic: &Heuristic, mut entry: Entry, life: &Life) -> Entry {
     entry
 }
 
-/// With so much of what it has shown its line as crosses a death.
+/// The heuristic with as much of its line's record as crosses a death.
 fn having_shown(heuristic: Heuristic, shown: Option<Shown>, life: &Life) -> Heuristic {
     let Some(shown) = shown else { return heuristic };
     let Shown { claims, error, naive_error } = shown.times(life.constitution().succession.evidence);

@@ -13,19 +13,19 @@ use super::fault::Error;
 /// Keys of golem.toml, and a few of the laboratory's own; see [`Knobs`].
 pub type Keys = BTreeMap<String, Value>;
 
-/// What each arm was tuned to, by world, mind and arm.
+/// Tuned settings of each arm, by world, mind and arm.
 pub type Tuned = BTreeMap<String, Keys>;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Arm {
     pub name: String,
-    /// What it is there to tell apart, in a few words.
+    /// The purpose of the arm: what it tells apart, in a few words.
     pub why: String,
     pub ends: Ends,
     #[serde(default)]
     pub crosses: Crosses,
-    /// Whoever goes on is the one who was there before: no newborn, and it has seen what it has seen.
+    /// The golem that goes on is the same as before: no newborn, and it keeps what it has seen.
     #[serde(default)]
     pub same_soul: bool,
     /// Dice of its own on the same paths.
@@ -39,12 +39,12 @@ pub struct Arm {
     /// Takes whatever another was tuned to.
     #[serde(default)]
     pub like: Option<String>,
-    /// What it may be tuned by: every combination is tried on the seeds for it.
+    /// Keys to tune, with their values: every combination is tried on the tuning seeds.
     #[serde(default)]
     pub tune: BTreeMap<String, Vec<Value>>,
 }
 
-/// What ends a life. Who is not ended by its clocks has none.
+/// The end of a life. A golem whose life ends any other way has no mortality clocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ends {
@@ -67,9 +67,9 @@ pub enum Crosses {
     Nothing,
     /// Playbook, evidence, trust and Grimoire as they were.
     Everything,
-    /// What its rules expect and what it has written down, and nothing of how far its rules have been borne out.
+    /// The content of its rules and of its memory, without the evidence for either.
     Effects,
-    /// What passes the bottleneck.
+    /// Entries that pass the bottleneck.
     Estate,
 }
 

@@ -13,7 +13,7 @@ use super::seal::{Power, Seal};
 use super::work::{self, Bench, Done, Log, Tuned, Unit};
 use super::{Error, Phase};
 
-/// Who does the work.
+/// The workers of an experiment.
 pub trait Hands {
     /// Does all of these, and hands over each when it is done, in whichever order; or stops when told to.
     fn work(
@@ -67,7 +67,7 @@ pub fn conduct(
     same(folder, "experiment.json", &json!({ "sha256": digest, "experiment": bench.experiment.anywhere() }))?;
     let (mut log, mut done) = Log::open(&folder.join("done.jsonl"))?;
     let tuning = bench.units(Phase::Tuning)?;
-    // What is in the log already may be what the tuning was read from: the same order, whoever did it when.
+    // Results in the log may be those the tuning was read from: their order does not depend on which worker was first.
     if !phase(bench, &tuning, &Tuned::new(), (&mut log, &mut done), hands, stop, &mut |p| {
         told(Progress { tuning: true, ..p })
     })? {
@@ -92,13 +92,13 @@ fn of(done: &[Done], phase: Phase) -> Vec<Done> {
     done.iter().filter(|one| one.unit.phase == phase).cloned().collect()
 }
 
-/// What was written before must be what would be written now.
+/// Checks that a file written by an earlier run equals what would be written now.
 fn same(folder: &Path, name: &str, value: &serde_json::Value) -> Result<(), Error> {
     let path = folder.join(name);
     let text = serde_json::to_string_pretty(value).expect("plain data") + "\n";
     match std::fs::read_to_string(&path) {
         Ok(before) if before == text => Ok(()),
-        Ok(_) => Err(Error::File(format!("{} is of another experiment; name another folder", path.display()))),
+        Ok(_) => Err(Error::File(format!("{} belongs to another experiment; name another folder", path.display()))),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
             // Whole or not at all.
             let beside = folder.join(format!("{name}.new"));
@@ -126,7 +126,7 @@ fn phase(
     let mut over = 0;
     told(Progress { tuning: false, done: before, all, left: None });
     let mut each = |one: Done| {
-        // Whoever hands over the same twice is thanked twice.
+        // A result that is handed over twice counts once.
         if there.insert(one.unit.clone()) {
             log.add(&one)?;
             done.push(one);
@@ -142,7 +142,7 @@ fn phase(
     Ok(over == todo.len())
 }
 
-/// What so many paths will be able to show, said from the tuning paths alone.
+/// The power of so many paths, estimated from the tuning paths alone.
 fn power(bench: &Bench, units: &[Unit], done: &[Done], tuned: &Tuned) -> Vec<Power> {
     let (experiment, analysis) = (&bench.experiment, &bench.experiment.analysis);
     let mut all = Vec::new();

@@ -1,5 +1,5 @@
-//! One path, and how each arm fared on it. A line is whoever goes on one after another; where siblings share the
-//! ticks there are several at once.
+//! One path, and how each arm fared on it. A line is a sequence of golems, each going on from the one before; where
+//! siblings share the ticks there are several at once.
 
 use golem::grimoire::{Grimoire, How};
 use golem::inheritance::{BUDGET, Descent, estate, whole};
@@ -19,31 +19,31 @@ use crate::skill::{Errors, Listener};
 const EARLY: u64 = 400;
 /// Ticks after a change that tell how it was met.
 const AFTER: u64 = 600;
-/// Nobody notices two changes within so many ticks.
+/// A change detector reports at most one change within so many ticks.
 const APART: u64 = 200;
-/// Whoever starts over without dying still has before it what it has seen lately: it looks at so many ticks again, which are
+/// A golem that starts over without dying still has its latest observations: it looks at so many ticks again, which are
 /// counted once.
 const AGAIN: u64 = 100;
 
 /// The stretch of a world that all arms are held to.
 #[allow(missing_debug_implementations)]
 pub struct Path<'a> {
-    /// The same world for everybody, from its beginning; whoever is born later looks from there on.
+    /// Opens the world of the path, from its beginning and equal for all arms; a golem born later looks from its birth on.
     pub open: &'a dyn Fn() -> Result<Box<dyn World + Send>, Error>,
-    /// Of everybody's dice.
+    /// The seed of all dice on the path.
     pub seed: u64,
     pub budget: Budget,
-    /// When what holds in it changed, where anybody knows; in order.
+    /// Times at which the rules of the world changed, in order, where they are known.
     pub changes: Option<&'a [Time]>,
 }
 
-/// What one arm came to on one path.
+/// Results of one arm on one path.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Fared {
-    /// What it saved of naive's error from where it counts to the end, all generations, newborn stretches included. Where nothing
-    /// came due, as in the first hours of a life, it was as wrong as naive.
+    /// The share of naive's error it saved from where it counts to the end, all generations, newborn stretches included. Where
+    /// nothing came due, as in the first hours of a life, it was as wrong as naive.
     pub skill: Option<f64>,
-    /// In the first ticks of every life but the first; an arm in which nobody is born has none.
+    /// In the first ticks of every life but the first; none for an arm without births.
     pub early: Option<f64>,
     /// In the ticks after each change.
     pub after: Option<f64>,
@@ -55,13 +55,13 @@ pub struct Fared {
     /// The last of its strands.
     #[serde(skip)]
     strands: u64,
-    /// What skill was reckoned from, until everybody on the path has been heard.
+    /// Errors that skill is computed from, until all arms of the path are in.
     #[serde(skip)]
     pub(crate) counted: Errors,
 }
 
 impl Fared {
-    /// The same arm in another strand of the same path; averaged when all are there.
+    /// Adds the results of the same arm in another strand of the path; averaged when all are there.
     pub(crate) fn join(&mut self, more: Fared, strand: u64) {
         let add = |sum: &mut Option<f64>, more: Option<f64>| *sum = sum.zip(more).map(|(sum, more)| sum + more);
         if strand == 0 {
@@ -77,7 +77,7 @@ impl Fared {
         self.strands = strand;
     }
 
-    /// What is looked at while tuning.
+    /// The results without what only reports need, for tuning.
     pub(crate) fn bare(self) -> Fared {
         Fared { skill: self.skill, ticks: self.ticks, counted: self.counted, ..Fared::default() }
     }
@@ -98,7 +98,7 @@ pub struct Lived {
     /// In ticks of the path.
     pub born: u64,
     pub ticks: u64,
-    /// What ended it.
+    /// The cause of its end.
     pub ending: String,
     pub skill: Option<f64>,
     pub fitness: f64,
@@ -110,7 +110,7 @@ pub struct Lived {
     pub spent: i64,
 }
 
-/// What goes on after an end.
+/// State that may cross an end to the next of the line.
 struct Legacy {
     before: Life,
     grimoire: Grimoire,
@@ -139,7 +139,7 @@ impl Tally {
         }
     }
 
-    /// What came due at this tick of the path, of somebody so old and, as `newborn` says, not the first.
+    /// Adds the errors that came due at this tick of the path, in a life of this age; `newborn` if it is not the first.
     fn add(&mut self, errors: &Errors, at: u64, age: u64, newborn: bool, budget: &Budget) {
         // The first look is at the first tick.
         let note = (at.saturating_sub(1) / budget.note_every) as usize;
@@ -229,7 +229,7 @@ pub fn run(path: &Path<'_>, arm: &Settled, cuts: &[Time]) -> Result<(Fared, Vec<
         life.feed(What::Commanded { id: CommandId([1; 8]), command: retire }, &mut |_, _| {})?;
         ends.push(gone);
         legacy = Some(leave(arm, &life));
-        // Whoever dies at birth, as with no money at all, leaves the world where it was.
+        // A golem that dies at birth, as with no money at all, leaves the world where it was.
         born = gone.max(born + interval);
         generation += 1;
     }
@@ -314,7 +314,7 @@ fn borne_out(life: &Life) -> Option<f64> {
     (!tried.is_empty()).then(|| good as f64 / tried.len() as f64)
 }
 
-/// Whose heirs go on.
+/// The sibling whose heirs go on.
 fn choose(arm: &Settled, all: &[(Rehearsal, Lived)], dice: u64) -> usize {
     match arm.siblings.map(|siblings| siblings.heir_of) {
         None => 0,
@@ -359,7 +359,7 @@ fn next(
     let begins = |descent: &Descent| (descent.begins - again).max(world.start());
     let born = descent.as_ref().map_or(world.start(), begins);
     world.seek(born)?;
-    // Dice go on: nobody throws the same again, whether it is born or goes on.
+    // Dice go on: no throw comes twice, whether a golem is born or goes on.
     let soul = path.seed ^ arm.twin.rotate_left(40) ^ generation.rotate_left(20) ^ sibling.rotate_left(30);
     let secret = Secret::from_seed(soul, "line");
     let birth = Birth {

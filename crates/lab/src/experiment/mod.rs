@@ -38,14 +38,14 @@ pub struct Experiment {
     /// The whole once more, on seeds of its own.
     #[serde(default)]
     pub again: Option<Sample>,
-    /// What somebody has time for who wants to see it with their own eyes.
+    /// A smaller version, for a reader who wants to check it quickly.
     #[serde(default)]
     pub quick: Option<Quick>,
-    /// Settings that were found before; nobody tunes anything then.
+    /// Settings that were found before; with them nothing is tuned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tuned: Option<Tuned>,
     pub analysis: Analysis,
-    /// Keys of golem.toml, for everybody.
+    /// Keys of golem.toml, for all arms.
     #[serde(default)]
     pub set: Keys,
     pub minds: Vec<Mind>,
@@ -53,19 +53,19 @@ pub struct Experiment {
     pub arms: Vec<Arm>,
 }
 
-/// What every arm has on every path.
+/// The budget of every arm on every path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Budget {
     /// Looks at the world, all generations together.
     pub ticks: u64,
-    /// Skill counts from this one on: nobody is measured by what the first of them had yet to learn.
+    /// Skill counts from this tick on, so that no arm is measured by what its first golem had yet to learn.
     pub from: u64,
     /// Ticks between two notes of how it went.
     pub note_every: u64,
 }
 
-/// The same for all arms that have anything to be tuned: so many settings at most, on these paths and no others.
+/// The budget of tuning, equal for all arms that have keys to tune: so many settings at most, on these paths and no others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tuning {
@@ -133,12 +133,12 @@ pub struct Mind {
 #[serde(deny_unknown_fields)]
 pub struct Place {
     pub name: String,
-    /// What it is, at the place of the dial that the question is about; for recorded data the first file.
+    /// The world at the place of the dial that the question is about; for recorded data the first file.
     pub spec: Spec,
     /// More files of the same kind, which are one path together: what happens in one happens in all of them.
     #[serde(default)]
     pub files: Vec<PathBuf>,
-    /// What of it the dial turns, and to where.
+    /// The field of the spec that the dial turns, and below the values it turns to.
     #[serde(default)]
     pub dial: Option<String>,
     #[serde(default)]
@@ -162,7 +162,7 @@ pub struct Windows {
     pub again: (String, String),
 }
 
-/// What paths are for.
+/// The purpose of paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
@@ -180,7 +180,7 @@ impl Windows {
             Phase::Again => &self.again,
         };
         let moment = |text: &str| {
-            read_moment(text).ok_or_else(|| Error::File(format!("'{text}' is no date; write it like 2024-01-31")))
+            read_moment(text).ok_or_else(|| Error::File(format!("'{text}' is not a date; write it like 2024-01-31")))
         };
         Ok((moment(from)?, moment(to)?))
     }
@@ -190,7 +190,7 @@ impl Experiment {
     pub fn read(path: &Path) -> Result<Experiment, Error> {
         let text = std::fs::read_to_string(path).map_err(io("cannot read", path))?;
         let mut experiment: Experiment = toml_edit::de::from_str(&text)
-            .map_err(|e| Error::File(format!("{} is no experiment: {e}", path.display())))?;
+            .map_err(|e| Error::File(format!("{} is not an experiment: {e}", path.display())))?;
         let folder = path.parent().unwrap_or(Path::new("."));
         for place in &mut experiment.worlds {
             let files = place.spec.candles().map(|(file, _)| file).into_iter().chain(&mut place.files);
@@ -215,11 +215,11 @@ impl Experiment {
         Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
     }
 
-    /// The same wherever its data lies.
+    /// The experiment without the places of its data, so that it is equal on any machine.
     pub fn anywhere(&self) -> Experiment {
         let mut plain = self.clone();
         plain.find_data_in(Path::new(""));
-        // What somebody in a hurry would do has no bearing on what comes out.
+        // The quick version has no bearing on the result.
         plain.quick = None;
         plain
     }
@@ -233,7 +233,7 @@ impl Experiment {
         }
     }
 
-    /// With as many paths as somebody has time for.
+    /// The quick version, with fewer paths.
     pub fn quickly(mut self) -> Result<Experiment, Error> {
         let Some(quick) = self.quick.take() else { return wrong("this experiment has no quick version") };
         self.reporting.paths = quick.paths;
@@ -247,7 +247,7 @@ impl Experiment {
             }
             let text = std::fs::read_to_string(&file).map_err(io("cannot read", &file))?;
             let seal: Seal = serde_json::from_str(&text)
-                .map_err(|e| Error::File(format!("{} is no seal of an experiment: {e}", file.display())))?;
+                .map_err(|e| Error::File(format!("{} is not a seal of an experiment: {e}", file.display())))?;
             self.tuned = Some(seal.tuned);
         }
         Ok(self)
@@ -262,7 +262,7 @@ impl Experiment {
             let all: BTreeSet<&str> = names.iter().copied().collect();
             let odd = names.iter().find(|name| name.is_empty() || name.contains(['/', '|']));
             match odd {
-                Some(odd) => wrong(format!("'{odd}' is no name for {what}")),
+                Some(odd) => wrong(format!("'{odd}' is not a name for {what}")),
                 None if all.len() < names.len() || names.is_empty() => {
                     wrong(format!("there must be {what}, each with a name of its own"))
                 }
@@ -325,10 +325,10 @@ impl Experiment {
         }
         let recorded = matches!(place.spec, Spec::Replay { .. } | Spec::Gauge { .. });
         if !recorded && !matches!(place.spec, Spec::Sim { .. } | Spec::Queue { .. } | Spec::Shifting { .. }) {
-            return wrong(format!("{} is no world for a laboratory", place.name));
+            return wrong(format!("{} is not a world for the laboratory", place.name));
         }
         if recorded != place.windows.is_some() || (!recorded && !place.files.is_empty()) {
-            return wrong(format!("{}: files and windows are for recorded data, which needs the latter", place.name));
+            return wrong(format!("{}: files and windows are for recorded data, which needs windows", place.name));
         }
         for phase in [Phase::Tuning, Phase::Reporting, Phase::Again] {
             place.windows.as_ref().map(|windows| windows.of(phase)).transpose()?;
@@ -342,7 +342,7 @@ impl Experiment {
         Ok(())
     }
 
-    /// What a place of its own says, or what holds for all.
+    /// The budget of a place, or the one that holds for all.
     pub fn budget(&self, place: &Place) -> Budget {
         place.budget.unwrap_or(self.budget)
     }
@@ -380,7 +380,7 @@ impl Experiment {
         }
         let settings = Settings::load(File::Golem, None, [], &flags).map_err(host::Error::from)?;
         let trial = Trial { slow: mind.slow, ..knobs.trial };
-        // As everybody is born who is not in a laboratory.
+        // The laws of golems born outside the laboratory.
         let usual = trial == Trial { memory: 2, ..Trial::default() };
         let laws = if usual { Some(laws::NEWEST) } else { trial.number() };
         Ok(arm::Settled {
@@ -391,7 +391,9 @@ impl Experiment {
             siblings: arm.siblings,
             constitution: settings.constitution().map_err(host::Error::from)?,
             credit: settings.money("funds.credit"),
-            laws: laws.ok_or_else(|| Error::File(format!("{} forgets in a way there is none of", arm.name)))?,
+            laws: laws.ok_or_else(|| {
+                Error::File(format!("{} asks for a way of forgetting that no set of laws has", arm.name))
+            })?,
             detector: knobs.detector,
             every: knobs.every,
         })

@@ -26,7 +26,7 @@ pub struct Findings {
     pub rehearsal: Vec<(String, Rehearsed)>,
     /// By world: what holds at every setting and in every sample, in words.
     pub answers: Vec<(String, String)>,
-    /// What the question as a whole comes to.
+    /// The answer to the question as a whole.
     pub verdict: Vec<String>,
     pub ticks: u64,
 }
@@ -38,7 +38,7 @@ pub struct Found {
     pub world: String,
     pub mind: String,
     pub dial: f64,
-    /// What the question is about.
+    /// Whether this is the place of the dial that the question is about.
     pub main: bool,
     pub paths: usize,
     pub arms: Vec<Mean>,
@@ -188,8 +188,7 @@ fn mean_of(here: &[&Done], arm: &str) -> Mean {
     }
 }
 
-/// What is left of a claim when it is counted in how many worlds it was made; what was worse, over all of these and all
-/// controls.
+/// Corrects each claim for the number of worlds it was made in, and each loss for all worlds and all controls.
 fn over_worlds(experiment: &Experiment, places: &mut [Found]) {
     let analysis = &experiment.analysis;
     let groups: Vec<(Phase, String)> = places.iter().map(|found| (found.phase, found.mind.clone())).collect();

@@ -1,5 +1,5 @@
-//! A sample of what others did, to be done again by whoever asked for it. A path comes to the same on any machine, so one byte that
-//! differs is a fault of that machine or a lie.
+//! A sample of the workers' results, run again by the machine that asked for them. A path comes to the same on any machine, so
+//! one byte that differs is a fault of that machine or a lie.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ const ONE_IN: usize = 20;
 /// ... and of each phase as many as this, if it has them.
 const LEAST: usize = 3;
 
-/// The paths of an experiment that are lived again. They follow from a seed that nobody knows who could send a result.
+/// The paths of an experiment that are lived again. They follow from a seed that no sender of results knows.
 pub fn drawn(bench: &Bench, seed: &[u8]) -> Result<BTreeSet<Unit>, Error> {
     let mut all = BTreeSet::new();
     for phase in [Phase::Tuning, Phase::Reporting, Phase::Again] {

@@ -5,7 +5,7 @@ use sha2::{Digest, Sha256};
 
 use super::work::Tuned;
 
-/// What stands fixed before the first path is opened that is reported on.
+/// Everything that is fixed before the first reported path is opened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Seal {
     /// Of the experiment and its data.
@@ -13,8 +13,8 @@ pub struct Seal {
     /// Which program ran it, to the byte where that is known.
     pub program: String,
     pub tuned: Tuned,
-    /// What paths are expected to show, from the tuning paths: by world and mind, how far the thesis and those controls lie apart
-    /// that do not follow it, and the chance to find the smallest difference worth having against the widest of them.
+    /// The expected power, from the tuning paths: by world and mind, how far the thesis and those controls lie apart that do not
+    /// follow it, and the chance to find the smallest difference worth having against the widest of them.
     pub power: Vec<Power>,
 }
 

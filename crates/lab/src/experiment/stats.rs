@@ -23,7 +23,7 @@ pub struct Difference {
     /// How often as much would come of chance that turns each difference the one way or the other: small where the first is
     /// better.
     pub better: f64,
-    /// The same where it is worse.
+    /// How often chance would do as much against it: small where the first is worse.
     pub worse: f64,
     /// Of single differences.
     pub deviation: f64,
@@ -106,7 +106,7 @@ pub fn holm(p: &[f64]) -> Vec<f64> {
 }
 
 /// The share of experiments of so many paths in which a true difference is found against one control, at this alpha, one-sided;
-/// none where nobody knows how far single paths lie apart.
+/// none where it is unknown how far single paths lie apart.
 pub fn power(true_difference: f64, deviation: f64, paths: u64, alpha: f64) -> Option<f64> {
     (deviation > 0.0).then(|| normal(true_difference * (paths as f64).sqrt() / deviation - quantile(1.0 - alpha)))
 }
@@ -132,14 +132,14 @@ fn quantile(p: f64) -> f64 {
     (low + high) / 2.0
 }
 
-/// What a rehearsal came to: how often nothing was taken for something, and how often something was found.
+/// Results of a rehearsal: how often nothing was taken for something, and how often something was found.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Rehearsed {
     pub repetitions: usize,
     /// Shares of all repetitions.
     pub false_alarms: f64,
     pub found: f64,
-    /// What was to be expected of the latter.
+    /// The expected share of the latter.
     pub power: Option<f64>,
 }
 
@@ -153,7 +153,7 @@ pub fn rehearse(twins: &[f64], planted: f64, alpha: f64, repetitions: usize, dra
         let turned: Vec<f64> =
             twins.iter().map(|d| (d - all.mean) * if chance.draw() >> 63 == 0 { 1.0 } else { -1.0 }).collect();
         let nothing = difference(&turned, draws)?;
-        // By the rule that the verdict goes by.
+        // By the rule of the verdict.
         false_alarms += usize::from(nothing.better <= alpha);
         let something: Vec<f64> = turned.iter().map(|d| d + planted).collect();
         found += usize::from(difference(&something, draws)?.better <= alpha);

@@ -31,13 +31,13 @@ pub struct Unit {
     pub path: u64,
 }
 
-/// What came of one.
+/// The result of one unit of work.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Done {
     pub unit: Unit,
     /// By arm; while tuning, by arm and which of its settings.
     pub fared: BTreeMap<String, Fared>,
-    /// How long it took whoever did it. Nothing that is reported depends on it.
+    /// Seconds the worker needed. Nothing that is reported depends on it.
     pub seconds: f64,
 }
 
@@ -127,8 +127,8 @@ impl Bench {
         Ok(Done { unit: unit.clone(), fared, seconds: began.elapsed().as_secs_f64() })
     }
 
-    /// Everybody is held against all the error that naive made on the path, though a newborn has nothing to answer for at first.
-    /// Who has only a part of the path to themselves is held against their own.
+    /// Measures every arm against all the error that naive made on the path, though a newborn has no claims at first. An arm whose
+    /// siblings share the ticks is measured against its own part.
     fn on_one_measure(
         &self,
         told: Vec<(String, Fared)>,
@@ -244,7 +244,7 @@ impl Bench {
         line::run(&path, arm, cuts)
     }
 
-    /// Of a path, its world and everybody's dice.
+    /// The seed of a path, of its world and of all dice on it.
     fn seed(&self, unit: &Unit, path: u64) -> u64 {
         let experiment = &self.experiment;
         let sample = match unit.phase {
@@ -307,12 +307,12 @@ impl Bench {
     }
 }
 
-/// Its end is somebody else's.
+/// Whether its lives end when those of another arm do.
 fn follows(arm: &Arm) -> bool {
     matches!(arm.ends, Ends::WithMortal | Ends::WithAnother)
 }
 
-/// What has been done, kept as it comes: a line each, so that a kill takes one at most.
+/// Results in a file, a line each as they come, so that a kill loses one at most.
 #[derive(Debug)]
 pub struct Log {
     path: PathBuf,
@@ -353,8 +353,8 @@ impl Log {
     }
 }
 
-/// Does pieces of work on threads of this process; `each` hears of every one, in whichever order they come. Whoever is told to
-/// stop finishes nothing it has begun.
+/// Does pieces of work on threads of this process; `each` hears of every one, in whichever order they come. After a stop no new
+/// piece is begun.
 pub fn by_threads(
     bench: &Bench,
     units: &[Unit],

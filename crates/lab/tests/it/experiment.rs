@@ -96,7 +96,7 @@ fn what_is_sealed_cannot_be_changed() {
     other.analysis.smallest = 0.003;
     let bench = Bench::new(other).unwrap();
     let told = conduct(&bench, &folder.path().join("run"), &mut Threads(1), &AtomicBool::new(false), &mut |_| {});
-    assert!(told.unwrap_err().to_string().ends_with("is of another experiment; name another folder"));
+    assert!(told.unwrap_err().to_string().ends_with("belongs to another experiment; name another folder"));
     // Nor what was tuned, once paths are open that are reported on: without one tuning path it would come out otherwise.
     let log = folder.path().join("run/done.jsonl");
     let text = std::fs::read_to_string(&log).unwrap();
@@ -114,7 +114,7 @@ fn what_is_sealed_cannot_be_changed() {
     std::fs::write(&log, changed.join("\n") + "\n").unwrap();
     let bench = Bench::new(experiment).unwrap();
     let told = conduct(&bench, &folder.path().join("run"), &mut Threads(1), &AtomicBool::new(false), &mut |_| {});
-    assert!(told.unwrap_err().to_string().contains("seal.json is of another experiment"));
+    assert!(told.unwrap_err().to_string().contains("seal.json belongs to another experiment"));
 }
 
 #[test]

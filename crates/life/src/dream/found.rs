@@ -250,7 +250,7 @@ impl Prose for Box<Found> {
 }
 
 impl Found {
-    /// A phase without dreams.
+    /// Findings of a phase without dreams.
     pub fn nothing(life: &Life) -> Found {
         let night = life.dreams.night.as_ref();
         let (number, phase) = night.map_or((0, SleepStage::Onset), |night| (night.number, night.phase));

@@ -25,20 +25,20 @@ pub(crate) struct Answer<'a> {
 }
 
 impl Answer<'_> {
-    /// What is said was used, in the words of this protocol; nothing, where nothing is said.
+    /// The usage it reports, in the words of this protocol; none where none is reported.
     pub(crate) fn usage(&self) -> Option<Value> {
         let says = self.habit.says;
         (says != Says::Nothing).then(|| usage(self.asked.protocol, &self.told(self.used), self))
     }
 
-    /// The same before anything was made.
+    /// The usage reported before any token was made.
     pub(crate) fn first_usage(&self) -> Option<Value> {
         let none = self.habit.says == Says::OnlyAtEnd;
         let used = if none { Used::default() } else { Used { said: 1, reasoned: 0, ..self.used } };
         (self.habit.says != Says::Nothing).then(|| usage(self.asked.protocol, &self.told(used), self))
     }
 
-    /// The same when so many tokens have been made.
+    /// The usage reported when so many tokens have been made.
     pub(crate) fn running(&self, made: u64) -> Option<Value> {
         let reasoned = made.min(self.used.reasoned);
         let used = Used { reasoned, said: made - reasoned, ..self.used };

@@ -14,7 +14,7 @@ pub(crate) const AROUND: u64 = 3;
 /// With this begins the text of a piece that has no letters of its own.
 pub(crate) const NO_LETTERS: char = '\0';
 
-/// What is spoken, and what of it is wanted.
+/// The protocol of a request, and the endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
     Chat,
@@ -51,7 +51,7 @@ pub enum Ttl {
 
 #[derive(Clone, Debug)]
 pub struct Piece {
-    /// What the model reads, or a name for what has no letters.
+    /// The text the model reads, or a name for a part without letters.
     pub text: String,
     pub tokens: u64,
     /// The cache is to keep everything up to here.
@@ -62,7 +62,7 @@ pub struct Piece {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tool {
     pub name: String,
-    /// It takes text, not JSON.
+    /// Whether it takes text, not JSON.
     pub custom: bool,
     /// The room it is in, where tools have rooms.
     pub room: Option<String>,
@@ -83,7 +83,7 @@ pub struct Asked {
     /// Tools that run at the provider, each with how often it may be used.
     pub searches: Vec<u64>,
     pub extras: Extras,
-    /// Tokens billed as output though nobody sees them: a prediction that was not kept.
+    /// Tokens billed as output but never shown: a prediction that was not kept.
     pub lost: u64,
     pub body: Value,
 }
@@ -147,14 +147,14 @@ impl Ground<'_> {
         self.text(&value.to_string())
     }
 
-    /// What has no letters of its own, by what it is known by.
+    /// A part without letters, such as a picture, by its name.
     pub(crate) fn counted(&self, name: &str, tokens: u64) -> Piece {
         let mut hasher = DefaultHasher::new();
         name.hash(&mut hasher);
         Piece { text: format!("{NO_LETTERS}{:016x}", hasher.finish()), tokens, mark: None }
     }
 
-    /// What surrounds a message from this side.
+    /// Tokens that surround a message from this side.
     pub(crate) fn around(&self, role: &str) -> Piece {
         Piece { text: format!("{NO_LETTERS}{role}"), tokens: AROUND, mark: None }
     }

@@ -19,14 +19,14 @@ const HOUR: u64 = 3_600;
 const ITSELF: u64 = 600;
 const REQUESTS: usize = 256;
 
-/// Whose cache it is, and of which model.
+/// The owner of a cache, and the model.
 pub(crate) type Whose = (String, String);
 
 #[derive(Debug, Default)]
 pub(crate) struct Caches {
     /// Until when a prefix is kept.
     marked: BTreeMap<(Whose, u64), (u64, Ttl)>,
-    /// What was read lately, newest last.
+    /// Requests that were read lately, newest last.
     read: Vec<(Whose, Vec<Piece>, u64)>,
 }
 

@@ -15,7 +15,7 @@ pub struct Elsewhere {
     pub named: u64,
     /// A picture by its address or name.
     pub picture: (u64, u64),
-    /// What one search brings in, and what it costs in micro-dollars.
+    /// Tokens one search brings in, and below its fee in micro-dollars.
     pub search: u64,
     pub search_fee: u64,
 }
@@ -38,7 +38,7 @@ impl Hidden {
         self.0.get(name).copied()
     }
 
-    /// What was thought, sealed: as long as such blobs are, with the number by which it is known here.
+    /// A sealed thought: as long as such blobs are, with the number by which it is known here.
     pub(crate) fn seal(&mut self, number: u64, tokens: u64) -> String {
         let name = format!("{number:A>12}");
         let letters = (tokens * LETTERS).next_multiple_of(4) as usize;

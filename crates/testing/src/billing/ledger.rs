@@ -20,7 +20,7 @@ pub enum Ended {
     HungUp,
     /// The provider cut the line.
     Cut,
-    /// It was refused, or its work was lost.
+    /// Refused, or its work was lost.
     Failed,
 }
 
@@ -31,7 +31,7 @@ pub struct Entry {
     pub key: String,
     pub path: String,
     pub model: String,
-    /// What the client says of itself: `user`, or `metadata.user_id`.
+    /// The client's word about itself: `user`, or `metadata.user_id`.
     pub user: String,
     pub betas: String,
     pub status: u16,
@@ -39,7 +39,7 @@ pub struct Entry {
     pub extras: Extras,
     /// Micro-dollars.
     pub bill: u64,
-    /// What was said was used.
+    /// The usage that was reported.
     pub said: Value,
     /// How the provider behaved, or why it refused.
     pub why: String,
@@ -121,7 +121,7 @@ impl Ledger {
         number
     }
 
-    /// What it has used by now.
+    /// Notes the usage of a call up to now.
     pub(crate) fn charge(&self, number: u64, price: Price, used: Used) {
         let entry = &mut self.0.lock().unwrap().entries[number as usize];
         (entry.used, entry.bill) = (used, bill(price, used, entry.extras));
@@ -136,7 +136,7 @@ impl Ledger {
 }
 
 impl Book {
-    /// A ledger that cannot be written is of no use to anybody.
+    /// Appends a line; a ledger that cannot be written is of no use.
     fn write(&mut self, number: u64) {
         let line = format!("{}\n", self.entries[number as usize].json());
         if let (Some(file), true) = (self.file.as_mut(), self.written.insert(number)) {

@@ -7,7 +7,7 @@ use super::hidden::Hidden;
 use super::script::{Part, Shown, Turn};
 use super::tokens::Tokeniser;
 
-/// What is shown of a thought is these words, again and again.
+/// The words that are shown of any thought, again and again.
 const THOUGHT: &str = "Let me see. ";
 
 #[derive(Clone, Debug, PartialEq)]

@@ -88,7 +88,7 @@ fn within((wide, high): (u64, u64), longest: u64) -> (u64, u64) {
     if most <= longest { (wide, high) } else { (wide * longest / most, high * longest / most) }
 }
 
-/// Whose way of counting.
+/// Providers by their way of counting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
     Anthropic,

@@ -32,7 +32,7 @@ impl Rate {
     }
 }
 
-/// What one model costs.
+/// The price of one model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Price {
     pub rate: Rate,
@@ -68,7 +68,7 @@ impl Prices {
     pub fn parse(text: &str) -> Result<Prices, String> {
         let mut prices = Prices::default();
         for row in text.split(',').map(str::trim).filter(|row| !row.is_empty()) {
-            let (name, price) = parse_row(row).ok_or_else(|| format!("this is no price: {row}"))?;
+            let (name, price) = parse_row(row).ok_or_else(|| format!("this is not a price: {row}"))?;
             prices = prices.and(name, price);
         }
         Ok(prices)
@@ -114,7 +114,7 @@ pub struct Used {
     pub read: u64,
     pub write_5m: u64,
     pub write_1h: u64,
-    /// Tokens of the answers that anyone sees, and of the thinking before them, which costs the same.
+    /// Tokens of the answers that are shown, and of the thinking before them, which costs the same.
     pub said: u64,
     pub reasoned: u64,
 }
@@ -134,7 +134,7 @@ impl Used {
     }
 }
 
-/// What a request asks for that is not paid by the token alone.
+/// Extras of a request that are not paid by the token alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extras {
     /// The whole call costs so many thousandths of the usual.

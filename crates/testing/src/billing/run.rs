@@ -1,4 +1,4 @@
-//! An answer under way: made at its pace, billed as it is made, and cut off by whoever does so first.
+//! An answer under way: made at its pace, billed as it is made, and cut off by whichever side does so first.
 
 use std::io::{ErrorKind, Write};
 use std::net::TcpStream;
@@ -20,7 +20,7 @@ pub(crate) struct Run<'a> {
     pub(crate) ledger: &'a Ledger,
     pub(crate) number: u64,
     pub(crate) price: Price,
-    /// What all of it uses.
+    /// Usage of the whole answer.
     pub(crate) used: Used,
     /// Tokens of the longest answers that were allowed.
     pub(crate) longest: u64,
@@ -30,11 +30,11 @@ pub(crate) struct Run<'a> {
     pub(crate) began: Option<Instant>,
 }
 
-/// What a line is good for after an answer.
+/// Whether the connection can take another request after an answer.
 type On = Option<()>;
 
 impl Run<'_> {
-    /// Waits until it begins; none if nobody waits with it.
+    /// Waits until it begins; none if the client hangs up before.
     pub(crate) fn begin(&mut self) -> On {
         self.charge(0);
         if !self.idle(self.habit.first) {
@@ -140,7 +140,7 @@ impl Run<'_> {
         true
     }
 
-    /// Billed before anybody sees it, so that the ledger is never behind a client.
+    /// Bills tokens before they are sent, so that the ledger is never behind a client.
     fn charge(&mut self, made: u64) {
         self.made = made;
         let reasoned = made.min(self.used.reasoned);
@@ -182,7 +182,7 @@ fn head(status: u16, kind: &str, headers: &str) -> String {
     format!("HTTP/1.1 {status} {reason}\r\ncontent-type: {kind}\r\nrequest-id: req_double\r\n{headers}\r\n")
 }
 
-/// A whole answer that is nobody's run.
+/// A whole answer outside any run.
 pub(crate) fn send(stream: &mut TcpStream, status: u16, headers: &str, body: &str) -> On {
     let head = head(status, "application/json", &format!("{headers}content-length: {}\r\n", body.len()));
     stream.write_all(&[head.as_bytes(), body.as_bytes()].concat()).ok()

@@ -33,7 +33,7 @@ pub enum Part {
     Search(u64),
 }
 
-/// What is said in one answer.
+/// The parts of one answer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Turn(pub Vec<Part>);
 
@@ -77,13 +77,13 @@ impl Turn {
                 .or(number("think").map(|tokens| Part::Think { tokens, shown }))
                 .or(part["tool"].as_str().map(tool))
                 .or(number("search").map(Part::Search))
-                .ok_or_else(|| format!("this is no part of an answer: {part}"))
+                .ok_or_else(|| format!("this is not a part of an answer: {part}"))
         };
         parts.as_array().ok_or("a turn is a list of parts")?.iter().map(read).collect::<Result<_, _>>().map(Turn)
     }
 }
 
-/// What a provider says was used.
+/// The usage a provider reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Says {
     Honest,
@@ -109,10 +109,10 @@ pub enum Counted {
     OnlyInDetails,
 }
 
-/// What is billed when a client hangs up in the middle.
+/// Billing when a client hangs up in the middle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HangUp {
-    /// What was made until then.
+    /// The tokens made until then.
     Stops,
     /// The longest answer that was allowed.
     GoesOn,
@@ -180,10 +180,10 @@ impl fmt::Display for Habit {
     }
 }
 
-/// What happens in the nth call.
+/// A script: the turn and the habit for the nth call.
 pub type Plays = dyn Fn(u64, &Asked) -> (Turn, Habit) + Send + Sync;
 
-/// The same in every call.
+/// A script with one turn and one habit for every call.
 pub fn always(turn: Turn, habit: Habit) -> Box<Plays> {
     Box::new(move |_, _| (turn.clone(), habit))
 }

@@ -30,13 +30,13 @@ const HEARD: usize = 64;
 /// Numbers for the parts of one answer.
 const PARTS: u64 = 1_000;
 
-/// What a double is to be.
+/// Settings of a double.
 pub struct Setting {
     pub address: String,
     pub prices: Prices,
     pub tokeniser: Tokeniser,
     pub elsewhere: Elsewhere,
-    /// Tokens of the longest answer, where nobody wants a shorter one.
+    /// Tokens of the longest answer, where the request asks for no shorter one.
     pub longest: u64,
     /// A file to which each line of the ledger goes when a request has ended.
     pub ledger: Option<PathBuf>,
@@ -116,7 +116,7 @@ enum Place {
     Model(Protocol, Option<(String, bool)>),
     List(Option<String>),
     Socket,
-    /// Somebody looks whether anybody is there.
+    /// A client looks whether a server is there.
     Knock,
     Nowhere,
 }
@@ -160,7 +160,7 @@ impl Place {
     }
 }
 
-/// Whose request it is: by a key in one of the places where each protocol has it.
+/// The owner of a request, by a key in one of the places where each protocol has it.
 fn key(request: &Request) -> String {
     let bearer = request.header("authorization").map(|value| value.trim_start_matches("Bearer ").trim());
     let plain = ["x-api-key", "x-goog-api-key"].into_iter().find_map(|name| request.header(name));
@@ -189,7 +189,7 @@ fn entry(request: &Request, body: &Value, model: String) -> Entry {
     }
 }
 
-/// What is worked out before the first token is made.
+/// The plan of an answer, worked out before the first token is made.
 struct Plan {
     made: Made,
     used: Used,
@@ -362,7 +362,7 @@ fn dearest(prices: &Prices, model: &str, body: &Value) -> Option<Price> {
     others.chain([model]).filter_map(|name| prices.find(name)).max_by_key(|price| price.rate.input + price.rate.output)
 }
 
-/// What later requests may name: the response, its items, its conversation.
+/// Keeps the names that later requests may use: the response, its items, its conversation.
 fn leave(hidden: &mut Hidden, asked: &Asked, made: &Made, used: Used) {
     let all = used.all_input() + used.output();
     if asked.body["store"] != false {

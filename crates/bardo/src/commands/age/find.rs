@@ -14,9 +14,9 @@ use super::sessions;
 
 /// Folders in folders, at most.
 const DEEP: usize = 12;
-/// What is read of a file to know whose it is.
+/// Bytes of a file that are read to recognise its format.
 const HEAD: u64 = 16 << 10;
-/// What is read at a time.
+/// Bytes that are read at a time.
 const BUFFER: usize = 256 << 10;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +64,7 @@ pub(super) fn usual() -> Vec<Found> {
     ordered(found)
 }
 
-/// What lies at these places.
+/// Records at the places a user has named.
 pub(super) fn given(paths: &[PathBuf]) -> Result<Vec<Found>, Error> {
     let mut found = Vec::new();
     for path in paths {
@@ -73,9 +73,8 @@ pub(super) fn given(paths: &[PathBuf]) -> Result<Vec<Found>, Error> {
         if real.is_dir() {
             walk(&real, 0, &mut found);
         } else {
-            let one = known(&real).ok_or_else(|| {
-                Error::Usage(format!("{} is no record of an agent's that is known here", path.display()))
-            })?;
+            let one = known(&real)
+                .ok_or_else(|| Error::Usage(format!("{} is not a record of a known agent", path.display())))?;
             found.push(one);
         }
     }
@@ -107,7 +106,7 @@ fn walk(folder: &Path, deep: usize, found: &mut Vec<Found>) {
     }
 }
 
-/// Whose a file is.
+/// The agent that wrote a file, if it is a known one.
 fn known(path: &Path) -> Option<Found> {
     let name = path.file_name()?.to_str()?;
     let parent = path.parent().and_then(Path::file_name).and_then(|name| name.to_str()).unwrap_or_default();

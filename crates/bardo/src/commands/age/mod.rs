@@ -1,4 +1,4 @@
-//! `age`: what age does to the agents somebody has, from the records that lie on their disk. Behind a fence without a network,
+//! `age`: what age does to the user's agents, from the records that lie on this disk. Behind a fence without a network,
 //! and nothing is written but what is asked for.
 
 mod find;
@@ -37,9 +37,7 @@ pub(crate) fn age(home: &Home, args: &AgeArgs, json: bool) -> Result<ExitCode, E
     let trouble = find::read_all(&found, &mut shelf);
     trouble.iter().for_each(output::complain);
     if !fenced {
-        output::complain(
-            "there is no fence on this kernel; it was read without one, and nothing was sent all the same",
-        );
+        output::complain("this kernel has no fence; the records were read without one, and still nothing was sent");
     }
     let asked = Asked {
         by: match args.by {
@@ -70,7 +68,7 @@ pub(crate) fn age(home: &Home, args: &AgeArgs, json: bool) -> Result<ExitCode, E
     Ok(ExitCode::SUCCESS)
 }
 
-/// What may be written to from then on: the folders of what is asked for, which are made while they can be.
+/// Places that may be written to from then on: the folders of the files asked for, made while that is still allowed.
 fn places_to_write(args: &AgeArgs) -> Result<Vec<PathBuf>, Error> {
     let cannot = |path: &Path| {
         let path = path.to_owned();
@@ -82,14 +80,14 @@ fn places_to_write(args: &AgeArgs) -> Result<Vec<PathBuf>, Error> {
         places.push(folder.clone());
     }
     if let Some(file) = &args.page {
-        // Only the file, if it can be made; its folder has much that is none of this command's business.
+        // Only the file, if it can be made; this command has no business with the rest of its folder.
         fs::OpenOptions::new().append(true).create(true).open(file).map_err(cannot(file))?;
         places.push(file.clone());
     }
     Ok(places)
 }
 
-/// What agents with a golem for their purse asked, as far as there is a home.
+/// Takes in the calls of agents whose purse is a golem, as far as there is a home.
 fn golems(home: &Home, shelf: &mut Shelf<'_>) {
     for place in home.list().unwrap_or_default() {
         let read = || -> Result<_, Error> {

@@ -1,4 +1,4 @@
-//! The same as one file with pictures, which needs nothing else and asks nobody.
+//! The report on age as one file with pictures, which loads nothing from anywhere.
 
 use age::{Axis, Cause, Measure, Shelf, Study};
 
@@ -45,7 +45,7 @@ fn one(study: &Study) -> String {
     body + &survival(study)
 }
 
-/// What stands over all lives, and what it comes to if each life is compared with itself.
+/// The curve of a measure over all lives, and of each life compared with itself.
 fn curve(study: &Study, measure: Measure, axis: Axis) -> String {
     let rows: Vec<_> = study.rows.iter().filter(|row| row.measure == measure && row.axis == axis).collect();
     let there = rows.iter().filter(|row| row.rate.is_some()).count();

@@ -38,8 +38,8 @@ pub(super) fn database(path: &Path, shelf: &mut Shelf<'_>) -> Result<(), Box<dyn
     Ok(())
 }
 
-/// For reading alone. What is still to be moved into the file lies beside it, and is read as well; where nothing does, nobody
-/// is writing, and the file can be read as it is.
+/// Opens the file for reading alone. Changes still to be moved into it lie beside it, and are read as well; without any, no
+/// process is writing, and the file can be read as it is.
 fn open(path: &Path) -> rusqlite::Result<Connection> {
     let mut escaped = String::new();
     for c in path.display().to_string().chars() {

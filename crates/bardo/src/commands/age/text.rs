@@ -9,7 +9,7 @@ pub(super) fn say(studies: &[Study], shelf: &Shelf<'_>, args: &AgeArgs) {
     if studies.is_empty() {
         line(match args.paths.is_empty() {
             true => "no agent has left any records in the places where they are kept; name a folder that has some",
-            false => "nothing there is a record of an agent's that is known here",
+            false => "nothing there is a record of a known agent",
         });
     }
     for (at, study) in studies.iter().enumerate() {
@@ -22,7 +22,7 @@ pub(super) fn say(studies: &[Study], shelf: &Shelf<'_>, args: &AgeArgs) {
         let told = [(lines.unknown, "of a kind unknown here"), (lines.unreadable, "that could not be read")];
         for (many, which) in told.into_iter().filter(|(many, _)| *many > 0) {
             let all = count(lines.read);
-            complain(format!("{}: {} of {all} lines {which}; nothing was made of them", harness.name(), count(many)));
+            complain(format!("{}: {} of {all} lines {which}; they were left out", harness.name(), count(many)));
         }
     }
 }

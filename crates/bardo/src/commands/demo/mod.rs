@@ -30,8 +30,8 @@ use crate::output;
 use screen::Screen;
 use story::{Look, Story, TURN, days, line};
 
-/// What differs from an ordinary golem: it looks every eight minutes instead of every forty seconds, has half the money
-/// and pays for its machine out of it, dreams long nights, and acts on less proof.
+/// Settings that differ from an ordinary golem's: it looks every eight minutes instead of every forty seconds, has half the
+/// money and pays for its machine out of it, dreams long nights, and acts on less proof.
 const CONSTITUTION: [&str; 9] = [
     "mortality.mode=hosted",
     "world.bar=8m",
@@ -44,7 +44,7 @@ const CONSTITUTION: [&str; 9] = [
     // The day on which volatility and gas, which used to swing back, begin to go on.
     "world.flip_days=10",
 ];
-/// The one that is sure of what it has learned by then, and learns no more.
+/// The setting of the golem that stops learning: sure of what it knows by then, it learns no more.
 const STUBBORN: &str = "mind.learn_until=10d";
 const NAME: &str = "ada";
 const OTHER: &str = "ben";
@@ -69,7 +69,7 @@ pub(crate) fn demo(args: &DemoArgs, json: bool) -> Result<ExitCode, Error> {
 
     screen.say(&format!(
         "Two golems in one simulated market, unscripted, with paper money. {NAME} stops learning after ten days; {OTHER} does \
-         not. On day ten the market turns, and nobody is told. Seed {} repeats it to the byte.",
+         not. On day ten the market turns, and neither is told. Seed {} repeats it to the byte.",
         args.seed
     ))?;
     screen.head("  day  vitality")?;
@@ -93,7 +93,7 @@ fn stopped() -> ExitCode {
     ExitCode::from(exit::INTERRUPTED)
 }
 
-/// A folder that nobody lives in yet.
+/// Checks that the folder is new or empty.
 fn free(folder: &Path) -> Result<&Path, Error> {
     let taken = std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some());
     if taken {
@@ -103,7 +103,7 @@ fn free(folder: &Path) -> Result<&Path, Error> {
     }
 }
 
-/// From birth to the end, if nobody interrupts.
+/// Runs the first golem from birth to its end, unless interrupted.
 fn live(home: &Home, seed: u64, screen: &mut Screen) -> Result<Option<(GolemHome, Vec<Look>)>, Error> {
     let (place, mut living) = newborn(home, seed, NAME, &[STUBBORN])?;
     let life = living.life();
@@ -133,7 +133,7 @@ fn newborn(home: &Home, seed: u64, name: &str, more: &[&str]) -> Result<(GolemHo
     Ok((place, living))
 }
 
-/// What is left of it: its lines, its words.
+/// Shows the life line and the testament of the dead golem.
 fn leave(dead: &GolemHome, looks: &[Look], screen: &mut Screen) -> Result<(), Error> {
     screen.head("Its life, from birth to death")?;
     // Skill moves around one half, so its line shows from 0.3 to 0.7.
@@ -174,7 +174,7 @@ fn leave(dead: &GolemHome, looks: &[Look], screen: &mut Screen) -> Result<(), Er
     Ok(())
 }
 
-/// The other one, through the same days and a few more. Nothing if somebody interrupts.
+/// Runs the other golem through the same days and a few more. None if interrupted.
 fn beside(
     home: &Home,
     seed: u64,
@@ -209,7 +209,7 @@ fn beside(
     Ok(Some(place))
 }
 
-/// An heir, and the first days of it. Nothing if somebody interrupts.
+/// Makes an heir and runs its first days. None if interrupted.
 fn succeed(home: &Home, seed: u64, dead: &GolemHome, screen: &mut Screen) -> Result<Option<GolemHome>, Error> {
     let estate: Estate = heirs::estate(home, dead)?;
     let name = heirs::next_name(home, &dead.name);
@@ -221,11 +221,11 @@ fn succeed(home: &Home, seed: u64, dead: &GolemHome, screen: &mut Screen) -> Res
     let name = life.birth().name.clone();
     screen.head("Its heir")?;
     let born = format!(
-        "{name} is born where {0} died, with as much money, and learns. It is left {1} things {0} knew [Grimoire], trusts each \
-         {2:.0} % less, and tests what it was not born with before using it.",
+        "{name} is born where {0} died, with as much money, and learns. It inherits {1} entries of {0}'s memory [Grimoire] at \
+         {2:.0} % of their confidence, and tests those it was not born with before use.",
         dead.name,
         estate.preview.entries,
-        (1.0 - heirs::CROSSING) * 100.0
+        heirs::CROSSING * 100.0
     );
     screen.tell(&line("heir", life, born))?;
     screen.begin();
@@ -249,7 +249,7 @@ fn succeed(home: &Home, seed: u64, dead: &GolemHome, screen: &mut Screen) -> Res
     Ok(Some(place))
 }
 
-/// What each of them cost and brought.
+/// Shows the cost and the return of each golem.
 fn reckon(all: &[&GolemHome], screen: &mut Screen) -> Result<(), Error> {
     screen.head("What they cost, and what they brought")?;
     screen.row(&format!("  {:<8} {:>6} {:>6} {:>9} {:>9}  {}", "", "days", "skill", "cost", "return", "now"))?;

@@ -108,7 +108,7 @@ impl Screen {
         Ok(())
     }
 
-    /// What is on record of it, in a line of its own.
+    /// Prints a labelled fact in a line of its own.
     pub(super) fn note(&mut self, line: &Line) -> Result<(), Error> {
         if self.form == Form::Json {
             output::json(line);

@@ -33,13 +33,13 @@ pub(super) struct Line {
     pub(super) text: String,
 }
 
-/// What has been told, and what must be remembered until it can be.
+/// Events that have been told, and facts to remember until their event can be.
 #[derive(Default)]
 pub(super) struct Story {
     told: BTreeSet<String>,
     /// The first prediction that said something else than naive, and how many of its domain come due until it does.
     awaited: Option<(usize, usize, Prediction)>,
-    /// What was paid for what it holds.
+    /// The price it paid for what it holds.
     bought: Option<Usdc>,
     /// Looks of the night it sleeps through.
     night: u32,

@@ -27,7 +27,7 @@ const TOLD: Duration = Duration::from_secs(2);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct MoneyState {
     pub(super) ended: bool,
-    /// What it is out of: a call was refused for it with nothing under way, and none was let through since.
+    /// The unit it is out of: a call was refused for it with nothing under way, and none was let through since.
     pub(super) out: Option<Denied>,
     pub(super) left: Usdc,
     /// All that it was ever given to live on.
@@ -47,7 +47,7 @@ impl MoneyState {
     }
 }
 
-/// Who runs the golem meanwhile: a host that is up, or this process.
+/// The runner of the golem meanwhile: a host that is up, or this process.
 pub(super) struct Keeper {
     pub(super) address: String,
     own: Option<Lived>,
@@ -97,7 +97,7 @@ impl Listener for Ear {
     }
 }
 
-/// What its owner is told of at once, where no host does.
+/// Tells the owner about an event at once, where no host does.
 fn tell(event: &Event, life: &Life) {
     let name = &life.birth().name;
     match event {
@@ -127,7 +127,7 @@ impl Keeper {
         if home.is_up() {
             if price.is_some() {
                 let why =
-                    "a host is up, and calls go through it; set prices under [models] in bardo.toml and start it anew";
+                    "a host is up, and calls go through it; set prices under [models] in bardo.toml and restart it";
                 return Err(Error::Usage(format!("--price is for a gateway that wrap makes itself: {why}")));
             }
             let until = Instant::now() + FOUND;
@@ -143,14 +143,14 @@ impl Keeper {
         let opened = Living::open(place.clone(), settings.integer("run.snapshot_every") as u64);
         let (mut living, notices) = opened.map_err(|why| match why {
             Error::Vault(vault::Error::Locked(_)) => Error::Busy(format!(
-                "another program lives on {0} at the moment; several at once can while `bardo up` runs all golems here: start that, \
+                "another program is using {0}; several can share it while `bardo up` runs all golems here: start that, \
                  and then both, or take another name than {0}",
                 place.name
             )),
             other => other,
         })?;
         notices.iter().for_each(output::complain);
-        // Only this program is told where it is: whoever asks the home is told of a host.
+        // Only this program is told where it is: the home names only the gateway of a host.
         let prices = home.prices()?.otherwise(price);
         let mut listen = Listen { known: false, ..Listen::of("127.0.0.1:0", &settings, prices)? };
         listen.own_login |= own_login;
@@ -194,31 +194,31 @@ impl Keeper {
                 told = true;
                 let calls = if calls == 1 { "1 call is".to_owned() } else { format!("{calls} calls are") };
                 output::complain(format!(
-                    "{calls} still being answered, and billed to the end, so that is waited for; Ctrl-C leaves it at the {most} \
-                     set aside"
+                    "{calls} still being answered, and billed to the end, so this waits for the end; Ctrl-C books the {most} \
+                     set aside instead"
                 ));
             }
             std::thread::sleep(EVERY * 5);
         }
     }
 
-    /// What never got as far as its golem, where this process could tell.
+    /// Calls that never got as far as the golem, where this process could tell.
     pub(super) fn turned_away(&self) -> TurnedAway {
         self.own.as_ref().map(|own| own.gateway.turned_away()).unwrap_or_default()
     }
 
-    /// Whatever was under way is settled, and what a death still has to do is done.
+    /// Settles calls under way, and finishes what a death still has to do.
     pub(super) fn stop(self) -> Result<(), Error> {
         let Some(own) = self.own else { return Ok(()) };
         own.gateway.close();
         if !locked(&own.look).ended {
             own.stop.store(true, Ordering::SeqCst);
         }
-        own.living.join().map_err(|_| Error::Host("its life was left in haste".into()))?.map(|_| ())
+        own.living.join().map_err(|_| Error::Host("the thread that ran the golem ended early".into()))?.map(|_| ())
     }
 }
 
-/// The life as of its newest record, whoever lives it.
+/// The life as of its newest record, no matter which process runs it.
 pub(super) fn life(place: &GolemHome) -> Result<Life, Error> {
     Ok(place.wake()?.0.life().clone())
 }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use host::Error;
 
-/// Whose keys they are: a part of the variable's name.
+/// Names of providers, one part of a key variable's name.
 const PROVIDERS: [&str; 62] = [
     "AI21",
     "AIHUBMIX",
@@ -73,7 +73,7 @@ const PROVIDERS: [&str; 62] = [
     "ZAI",
     "ZHIPUAI",
 ];
-/// What says that it is one: another part.
+/// Words that mark a variable as a key, another part of its name.
 const SECRET: [&str; 6] = ["APIKEY", "KEY", "KEYS", "TOKEN", "SECRET", "CREDENTIALS"];
 /// Keys whose names do not say so.
 const OTHERS: [&str; 15] = [
@@ -117,7 +117,7 @@ const FORMS: [(&str, Option<&str>); 18] = [
 ];
 /// Letters and digits in a row that no word has.
 const RUN: usize = 16;
-/// What every program needs, whatever it looks like.
+/// Variables that every program needs, even if they look like keys.
 const NEEDED: [&str; 14] = [
     "COLORTERM",
     "HOME",
@@ -137,7 +137,7 @@ const NEEDED: [&str; 14] = [
 /// Shorter than this, what a variable holds is found everywhere.
 const TELLING: usize = 12;
 
-/// What a program gets, and what was kept from it, by name.
+/// The environment a program gets, and the names of variables kept from it.
 #[derive(Debug, Default)]
 pub(super) struct Given {
     pub(super) variables: BTreeMap<String, String>,
@@ -151,7 +151,7 @@ pub(super) struct Wish<'a> {
     pub(super) clean: bool,
     /// All the same, whatever they are.
     pub(super) keep: &'a [String],
-    /// What holds a key besides, as the settings have it.
+    /// Further variables that hold a key, named in the settings.
     pub(super) ours: &'a BTreeSet<String>,
 }
 
@@ -182,7 +182,7 @@ pub(super) fn given(own: impl Iterator<Item = (String, String)>, wish: Wish<'_>)
     given
 }
 
-/// A key by its name; a number of tokens is none.
+/// Whether a variable is a key by its name; a number of tokens is not.
 fn is_named(name: &str, value: &str) -> bool {
     let name = name.to_uppercase();
     let parts: Vec<&str> = name.split(|c: char| !c.is_ascii_alphanumeric()).collect();
@@ -207,7 +207,7 @@ pub(super) fn none_told(program: &[String]) -> Result<(), Error> {
     match program.iter().position(|text| whose(text).is_some()) {
         None => Ok(()),
         Some(at) => Err(Error::Usage(format!(
-            "a key stands in what the program is told (its argument {at}); leave it out: its calls are paid with the key \
+            "the program's argument {at} contains a key; leave it out: its calls are paid with the key \
              in this environment, and it has a token of its golem's"
         ))),
     }

@@ -9,15 +9,15 @@ use serde_json::json;
 
 use super::settings::{Settings, merge};
 
-/// What a variable, or an option, is set to.
+/// Values for a variable or an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum To {
     /// The golem's address, to which a client adds `/v1/messages`.
     Base,
-    /// The same with its version, to which a client adds `/chat/completions`.
+    /// The golem's address with its version, to which a client adds `/chat/completions`.
     Versioned,
     Token,
-    /// The golem's address with its token in it, for who shows a login of its own where the token would stand.
+    /// The golem's address with its token in it, for clients that show a login of their own where the token would stand.
     Keyless,
     Plain(&'static str),
 }
@@ -25,12 +25,12 @@ enum To {
 /// How an agent is told where its calls go while it keeps its own login.
 #[derive(Debug)]
 pub(super) struct OwnLogin {
-    /// Whose login it is.
+    /// The provider the login belongs to.
     pub(super) provider: &'static str,
     set: &'static [(&'static str, To)],
-    /// What goes before a login.
+    /// Variables that would take precedence over a login.
     unset: &'static [&'static str],
-    /// What is a login itself.
+    /// Variables that hold a login.
     pub(super) keep: &'static [&'static str],
 }
 
@@ -38,12 +38,12 @@ pub(super) struct OwnLogin {
 #[derive(Debug)]
 pub(super) struct KnownAgent {
     pub(super) name: &'static str,
-    /// What it is called where it is published, for whoever starts it with `npx` or `uvx`.
+    /// Names of its packages, as in `npx NAME` or `uvx NAME`.
     packages: &'static [&'static str],
     set: &'static [(&'static str, To)],
-    /// What contradicts what is set.
+    /// Variables that would contradict those that are set.
     unset: &'static [&'static str],
-    /// What it is told right behind its name.
+    /// Arguments it is given right behind its name.
     told: fn(&GolemAddress<'_>) -> Vec<String>,
     /// Whether and how it can keep its own login.
     pub(super) own_login: Option<OwnLogin>,
@@ -51,7 +51,7 @@ pub(super) struct KnownAgent {
     pub(super) settings: Option<Settings>,
     /// Where its logins are, below its user's folder: an account of the owner's, which no golem pays for.
     logins: &'static [&'static str],
-    /// The variable with the key of the provider it usually asks; any, where there is none.
+    /// The variable with the key of the provider it usually asks; none for an agent that may ask any.
     pub(super) key: Option<&'static str>,
     /// Why none of its calls may have come through.
     pub(super) silent: &'static str,
@@ -79,7 +79,7 @@ impl GolemAddress<'_> {
     }
 }
 
-/// What the clients of OpenAI and Anthropic read, in every language, and most of what is built on them.
+/// Variables that the clients of OpenAI and Anthropic read, in every language, as does most of what is built on them.
 const EVERYBODY: [(&str, To); 6] = [
     ("OPENAI_BASE_URL", To::Versioned),
     ("OPENAI_API_BASE", To::Versioned),
@@ -106,7 +106,7 @@ static KNOWN: [KnownAgent; 6] = [
     KnownAgent {
         name: "claude",
         packages: &["@anthropic-ai/claude-code"],
-        // A token needs nobody's yes at the terminal and goes before a login; a key needs one.
+        // A token needs no confirmation at the terminal and goes before a login; a key needs one.
         set: &[("ANTHROPIC_AUTH_TOKEN", To::Token)],
         unset: &["ANTHROPIC_API_KEY"],
         own_login: Some(OwnLogin {
@@ -117,7 +117,7 @@ static KNOWN: [KnownAgent; 6] = [
         }),
         logins: &[".claude/.credentials.json"],
         key: Some("ANTHROPIC_API_KEY"),
-        silent: "`apiKeyHelper` or `env` in a settings.json of Claude Code's goes before the environment",
+        silent: "`apiKeyHelper` or `env` in a settings.json of Claude Code's overrides the environment",
         ..PLAIN
     },
     KnownAgent {
@@ -157,7 +157,7 @@ static KNOWN: [KnownAgent; 6] = [
         name: "aider",
         packages: &["aider-chat"],
         logins: &[".aider/oauth-keys.env"],
-        silent: "a .env file or .aider.conf.yml goes before the environment, and models of other providers past the gateway",
+        silent: "a .env file or .aider.conf.yml overrides the environment, and models of other providers go past the gateway",
         ..PLAIN
     },
     KnownAgent {
@@ -219,13 +219,13 @@ pub(super) fn recognise(program: &[String]) -> Recognised {
 }
 
 impl Recognised {
-    /// The same as it is started: with what it is told behind its name.
+    /// The command line to start: the program with its extra arguments behind its name.
     pub(super) fn started(&self, program: &[String], place: &GolemAddress<'_>) -> Vec<String> {
         let (before, behind) = program.split_at(self.at + 1);
         [before, &(self.known.told)(place), behind].concat()
     }
 
-    /// What it is given in its environment, and what it must not have there.
+    /// Variables it is given in its environment, and those it must not have there.
     pub(super) fn environment(&self, place: &GolemAddress<'_>, own: impl Fn(&str) -> Option<String>) -> Set {
         let own_login = self.known.own_login.as_ref().filter(|_| place.own_login);
         let unset = [self.known.unset, own_login.map_or(&[][..], |own| own.unset)].concat();
@@ -261,7 +261,7 @@ pub(super) fn logins(user: &Path) -> Vec<PathBuf> {
     files.filter(|file| file.is_file()).collect()
 }
 
-/// What becomes of a program's environment.
+/// Changes to a program's environment.
 #[derive(Debug)]
 pub(super) struct Set {
     pub(super) set: Vec<(&'static str, String)>,

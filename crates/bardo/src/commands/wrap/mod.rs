@@ -1,4 +1,4 @@
-//! `wrap`: a program somebody already has, and a life for it: made or gone on with, run beside it, and ended with it.
+//! `wrap`: a program of the user's, and a life for it: made or gone on with, run beside it, and ended with it.
 
 mod keeper;
 mod keys;
@@ -94,7 +94,7 @@ pub(crate) fn wrap(home: &Home, args: &WrapArgs, json: bool) -> Result<ExitCode,
     }))
 }
 
-/// What it has to live on: money, and whatever else its calls are capped in.
+/// A sentence about the golem's means: money, and the other caps on its calls.
 fn stands(life: &Life) -> String {
     let caps: String = call::caps(life, wall::now_of(life)).map(|cap| format!(", {cap}")).collect();
     let imputed = if life.policy().imputed { " (imputed)" } else { "" };

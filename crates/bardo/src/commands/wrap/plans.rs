@@ -1,5 +1,4 @@
-//! What is known before anything is made: whoever has mistyped something, or has an address or a key that would go past the
-//! budget, is told then.
+//! Checks before anything is made: mistyped flags, and addresses or keys that would go past the budget, are refused here.
 
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
@@ -18,7 +17,7 @@ use crate::args::WrapArgs;
 use crate::commands::checks;
 use crate::output;
 
-/// How long a program has to wind up once it is out of money, where nobody says.
+/// How long a program has to wind up once it is out of money, by default.
 const WIND_UP: Duration = Duration::from_secs(30);
 
 pub(super) struct Plans {
@@ -37,7 +36,7 @@ impl Plans {
         rations::settings(args)?;
         let protected = real(&args.protect)?;
         let wind_up = args.wind_up.as_deref().map(|text| {
-            let wrong = || Error::Usage(format!("'{text}' is no span; --wind-up 30s or --wind-up 2m is"));
+            let wrong = || Error::Usage(format!("'{text}' is not a span; write --wind-up 30s or --wind-up 2m"));
             read_span(text).map(|span| Duration::from_millis(span.as_millis())).ok_or_else(wrong)
         });
         must_exist(&args.program[0])?;
@@ -57,7 +56,7 @@ impl Plans {
         Ok(Plans { protected, wind_up, recognised, servers, given, allowed })
     }
 
-    /// What of its owner's environment is otherwise for the program.
+    /// Says how the program's environment differs from its owner's.
     pub(super) fn say_environment(&self, own_login: bool) {
         if let Some(own) = self.recognised.known.own_login.as_ref().filter(|_| own_login) {
             let name = self.recognised.known.name;
@@ -70,7 +69,7 @@ impl Plans {
                  does not say otherwise{}",
                 server.host(),
                 if server.is_local() {
-                    "; what has no price costs nothing on this machine, unless --price IN/OUT gives it one"
+                    "; a model without a price costs nothing on this machine, unless --price IN/OUT gives it one"
                 } else {
                     ""
                 }
@@ -106,7 +105,7 @@ fn must_exist(program: &str) -> Result<(), Error> {
     if found { Ok(()) } else { Err(Error::Usage(format!("cannot start {program}: there is no such program"))) }
 }
 
-/// What is a login of the program's in its owner's environment; or why it cannot keep its own.
+/// Variables in the owner's environment that hold a login of the program's; or why it cannot keep its own login.
 fn own_login(home: &Home, recognised: &Recognised, servers: &[Own]) -> Result<&'static [&'static str], Error> {
     let Some(own) = &recognised.known.own_login else {
         let why = "--own-login is for claude and codex, which are known by name; start one of them, or leave it out";
@@ -115,7 +114,7 @@ fn own_login(home: &Home, recognised: &Recognised, servers: &[Own]) -> Result<&'
     if let Some(server) = servers.iter().find(|server| server.provider == own.provider) {
         let variable = server.variable;
         return Err(Error::Usage(format!(
-            "{variable} leads to {}, and a login of {}'s goes to {} itself and to nobody else; start it with `env -u {variable} \
+            "{variable} leads to {}, and a login of {}'s goes to {} itself and nowhere else; start it with `env -u {variable} \
              bardo wrap …`, or without --own-login",
             server.server.host(),
             recognised.known.name,
@@ -124,7 +123,7 @@ fn own_login(home: &Home, recognised: &Recognised, servers: &[Own]) -> Result<&'
     }
     if home.is_up() && !home.settings()?.flag("gateway.own_login") {
         let why = "a host is up, and calls go through it; for --own-login set own_login = true under [gateway] in bardo.toml and \
-                   start it anew";
+                   restart it";
         return Err(Error::Usage(why.to_owned()));
     }
     Ok(own.keep)

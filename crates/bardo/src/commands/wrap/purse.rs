@@ -17,15 +17,15 @@ use crate::args::{Chosen, New, WorldKind, WrapArgs};
 use crate::commands::golem as golems;
 use crate::output;
 
-/// What a new golem has to live on, where nobody says; and for how many days, where it is said what a day may cost.
+/// Default money for a new golem to live on; and the number of days it should last, where a cap for a day is given.
 const CREDIT: Usdc = Usdc::dollars(1);
 const DAYS: i64 = 30;
-/// How often a golem that nobody checks looks at its clocks.
+/// How often a golem without checks looks at its clocks.
 const UNCHECKED: &str = "10s";
 const CHECKED: &str = "1m";
-/// What one has whose calls are capped in tokens or by their number: so much that it is those that end it, and nobody is billed.
+/// Money of a golem whose calls are capped in tokens or by their number: so much that those caps end it, and no one is billed.
 const IMPUTED: Usdc = Usdc::dollars(1_000);
-/// What it may spend in thirty days, which for a program is what it was given.
+/// Key of what it may spend in thirty days, which for a program is all it was given.
 const ALLOWANCE: &str = "mortality.economic.monthly_allowance";
 /// Whether it may die by chance.
 const CHANCE: &str = "mortality.stochastic.enabled";
@@ -33,7 +33,7 @@ const CHANCE: &str = "mortality.stochastic.enabled";
 const FROM_PROGRAM: usize = 18;
 const FROM_FOLDER: usize = 14;
 
-/// What a golem was made for, as it stands in its folder.
+/// The program a golem was made for, as written in the golem's folder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Program {
     /// A script by its whole path; anything else by what is started.
@@ -87,7 +87,7 @@ fn is_python(program: &[String]) -> bool {
     ["python", "pypy", "uv", "poetry", "pdm", "hatch"].iter().any(|one| started.starts_with(one))
 }
 
-/// Names for it, the plainest first; the last is nobody else's.
+/// Names for it, the plainest first; the last one is unique.
 fn names(program: &Program, called: &str, folder: &Path) -> Vec<Name> {
     let short = |text: &str, most: usize| -> String {
         let plain: String =
@@ -130,7 +130,7 @@ pub(super) fn golem_for(home: &Home, args: &WrapArgs) -> Result<GolemHome, Error
         match Program::read(&place) {
             Some(other) if other != program => {}
             Some(_) => return go_on(home, args, place),
-            // Made before this was written down, or by hand: whoever comes first has it.
+            // Made before this was written down, or by hand: the first program to come has it.
             None => return program.write(&place).and_then(|()| go_on(home, args, place)),
         }
     }
@@ -163,7 +163,7 @@ fn go_on(home: &Home, args: &WrapArgs, place: GolemHome) -> Result<GolemHome, Er
     Ok(place)
 }
 
-/// What is said of its policy in flags of their own.
+/// Settings of the policy that have flags of their own.
 fn policy(args: &WrapArgs) -> Result<Vec<String>, Error> {
     let per_day = args.per_day.map(|most| format!("policy.calls_per_day={}", output::plain(most)));
     Ok(per_day.into_iter().chain(rations::settings(args)?).collect())
@@ -182,7 +182,7 @@ fn born(home: &Home, args: &WrapArgs, name: &Name) -> Result<GolemHome, Error> {
     set.extend(unsaid(&args.set, ALLOWANCE, &output::plain(Usdc::MOST))?);
     set.extend(policy(args)?);
     if imputed {
-        // It is nobody's, so it is taken from nobody.
+        // Imputed money is made up, so it is taken from no account.
         home.treasury()?.add(credit)?;
         set.push("policy.imputed=true".to_owned());
     }

@@ -16,7 +16,7 @@ pub(super) fn settings(args: &WrapArgs) -> Result<Vec<String>, Error> {
             if of_those.next().is_some() {
                 let name = unit.name();
                 let what = if a_day { "a day" } else { "in all" };
-                return Err(Error::Usage(format!("--{name} says twice how many there may be {what}; say it once")));
+                return Err(Error::Usage(format!("--{name} gives two caps {what}; leave one of them out")));
             }
             let millis = if unit == Unit::Hours { "ms" } else { "" };
             settings.push(format!("{}={most}{millis}", unit.key(a_day)));

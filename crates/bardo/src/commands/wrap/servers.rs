@@ -1,13 +1,13 @@
 //! Addresses an owner had in the environment before their program was given a golem's: a company's proxy, another provider, a
 //! server on this machine. Calls go on to them, each with the key that belongs there. Where that cannot be, nothing is started
-//! and it is said why: an address that is overwritten in silence sends its key to somebody else.
+//! and it is said why: an address that is overwritten in silence sends its key to another server.
 
 use host::Error;
 use mind::{PROVIDERS, Server};
 
 use super::keys::whose;
 
-/// Whose clients read an address, from which variable, and what they add to it.
+/// Providers whose clients read an address: from which variable, and what they add to it.
 const ADDRESSES: [(&str, &str, &str); 8] = [
     ("openai", "OPENAI_BASE_URL", ""),
     ("openai", "OPENAI_API_BASE", ""),
@@ -22,18 +22,18 @@ const ADDRESSES: [(&str, &str, &str); 8] = [
 const OPENAI: [&str; 1] = ["OPENAI_API_KEY"];
 const ANTHROPIC: [&str; 2] = ["ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_KEY"];
 const GEMINI: [&str; 2] = ["GEMINI_API_KEY", "GOOGLE_API_KEY"];
-/// Whose own clients find a golem's address in their environment.
+/// Providers whose own clients find a golem's address in their environment.
 pub(super) const TAKEN_ON: [&str; 3] = ["openai", "anthropic", "gemini"];
-/// What has calls go where the gateway cannot follow, and what to do instead.
+/// Variables that send calls where the gateway cannot follow, and what to do instead.
 const PAST: [(&str, &str); 6] = [
     (
         "AZURE_OPENAI_ENDPOINT",
-        "the Azure client speaks in a way of its own; its plain one does not: set OPENAI_BASE_URL to that address with \
+        "the Azure client has a protocol of its own; the plain client does not: set OPENAI_BASE_URL to that address with \
          /openai/v1 behind it, and OPENAI_API_KEY to the key",
     ),
     (
         "OPENAI_API_TYPE",
-        "it has OpenAI's client speak as Azure wants it; set OPENAI_BASE_URL to the address with /openai/v1",
+        "it makes OpenAI's client speak Azure's protocol; set OPENAI_BASE_URL to the address with /openai/v1",
     ),
     ("CLAUDE_CODE_USE_BEDROCK", "Claude Code then asks Amazon Bedrock, with an account of yours"),
     ("CLAUDE_CODE_USE_VERTEX", "Claude Code then asks Google's Vertex AI, with an account of yours"),
@@ -53,7 +53,7 @@ pub(super) struct Own {
 /// The environment of an owner's.
 pub(super) type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-/// What is there and is not empty.
+/// A variable that is set and not empty.
 fn there(own: Lookup<'_>, name: &str) -> Option<String> {
     own(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
 }
@@ -82,8 +82,8 @@ pub(super) fn unknown_to_host(own: &Own) -> Error {
     let Own { provider, variable, server } = own;
     let key = server.key_env.as_ref().map(|key| format!("{key}@")).unwrap_or_default();
     Error::Usage(format!(
-        "{variable} is set here, and calls are made by the host that is up, which does not go by it; write \
-         upstreams = \"{provider}=https://{key}{}/…\" under [gateway] in bardo.toml and start the host anew, or start this \
+        "{variable} is set here, and calls are made by the host that is up, which does not read it; write \
+         upstreams = \"{provider}=https://{key}{}/…\" under [gateway] in bardo.toml and restart the host, or start this \
          with `env -u {variable} bardo wrap …`",
         server.host()
     ))
@@ -144,7 +144,7 @@ fn paired(provider: &str, own: Lookup<'_>) -> Option<(&'static str, String)> {
     keys.iter().find_map(|key| Some((*key, there(own, key)?)))
 }
 
-/// Refuses a key that would go to the provider its variable is named after and looks like somebody else's.
+/// Refuses a key that would go to the provider its variable is named after but looks like another provider's.
 pub(super) fn no_strangers_key(provider: &str, own: Lookup<'_>) -> Result<(), Error> {
     let Some((key, value)) = paired(provider, own) else { return Ok(()) };
     match whose(&value).flatten().filter(|whose| *whose != provider) {

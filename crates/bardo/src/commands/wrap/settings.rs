@@ -9,11 +9,11 @@ use serde_json::{Value, json};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Settings {
     pub(super) variable: &'static str,
-    /// Where that file is if nobody says.
+    /// Default place of that file.
     pub(super) usual: &'static str,
-    /// What it is called where we write it.
+    /// Name of the file we write instead.
     pub(super) name: &'static str,
-    /// What must stand in it.
+    /// Settings it must have.
     pub(super) text: &'static str,
 }
 
@@ -50,7 +50,7 @@ pub(super) fn cached(own: impl Fn(&str) -> Option<String>, name: &str, text: &st
     write().map_err(|why: std::io::Error| format!("cannot write to {}: {why}", folder.display()))
 }
 
-/// What stands in `from` goes before what stands in `into`, field by field.
+/// Merges `from` into `into`, field by field; `from` wins.
 pub(super) fn merge(into: &mut Value, from: &Value) {
     match (into, from) {
         (Value::Object(into), Value::Object(from)) => {

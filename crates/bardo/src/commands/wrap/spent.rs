@@ -3,7 +3,7 @@
 use golem::call::{Denied, Unit};
 use golem::{Name, Usdc};
 
-/// What it is out of.
+/// Name of the unit it is out of.
 pub(super) fn name(out: Denied) -> &'static str {
     match out {
         Denied::Spent(unit) => unit.name(),
@@ -14,7 +14,7 @@ pub(super) fn name(out: Denied) -> &'static str {
 /// Why a call was refused for it.
 pub(super) fn why(out: Denied, left: Usdc) -> String {
     match out {
-        Denied::Spent(Unit::Tokens) => "a call was refused that may take more than are left".to_owned(),
+        Denied::Spent(Unit::Tokens) => "a call was refused that may take more tokens than are left".to_owned(),
         Denied::Spent(Unit::Calls) => "a call was refused, because none is left".to_owned(),
         Denied::Spent(Unit::Hours) => "a call was refused, because its time is over".to_owned(),
         _ => format!("a call was refused that may cost more than the {left} it has left"),

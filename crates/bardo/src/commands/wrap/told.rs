@@ -12,14 +12,14 @@ use super::known::KnownAgent;
 use super::spent;
 use crate::output::{self, count};
 
-/// A program that ran no longer than this had no time to call anybody.
+/// A program that ran no longer than this had no time to make a call.
 const SHORT: Duration = Duration::from_secs(1);
 
 pub(super) struct ClosingWords<'a> {
     pub(super) before: &'a Life,
     pub(super) after: &'a Life,
     pub(super) took: Duration,
-    /// What it is out of.
+    /// The unit it is out of.
     pub(super) out: Option<Denied>,
     pub(super) turned_away: TurnedAway,
     pub(super) known: &'static KnownAgent,
@@ -29,7 +29,7 @@ pub(super) struct ClosingWords<'a> {
 }
 
 impl ClosingWords<'_> {
-    /// It ran for a while, and no call of its came as far as here.
+    /// Whether the program ran for a while without any call that came through here.
     pub(super) fn is_silent(&self) -> bool {
         let (before, after) = (&self.before.calls(), &self.after.calls());
         let calls = after.made - before.made + after.denied - before.denied;
@@ -78,13 +78,13 @@ impl ClosingWords<'_> {
         self.say_end();
     }
 
-    /// What was spent on which model this time, the dearest first.
+    /// Spending by model in this run, the dearest first.
     fn models(&self) -> Vec<ByModel> {
         let before =
             |name: &str| self.before.calls().models.iter().find(|by| by.model == name).cloned().unwrap_or_default();
         let since = |by: &ByModel| {
             let known = before(&by.model);
-            let model = if by.model.is_empty() { "nobody knows which".to_owned() } else { by.model.clone() };
+            let model = if by.model.is_empty() { "an unnamed model".to_owned() } else { by.model.clone() };
             ByModel {
                 model,
                 calls: by.calls - known.calls,
@@ -109,13 +109,13 @@ impl ClosingWords<'_> {
         let why = if self.refused.is_some() {
             "and --only-through lets none go anywhere else"
         } else {
-            "If it asked a model, it did so past its budget, and nothing of that was held or counted"
+            "If it called a model, it did so past its budget, and that call was neither capped nor counted"
         };
         let after = if self.refused.is_some() { ',' } else { '.' };
         output::complain(format!("no call of {name}'s came through here{after} {why}: {}{login}", self.known.silent));
     }
 
-    /// What keeps it from calling now, or kept it last.
+    /// The reason its calls are stopped now, or its last call was refused.
     fn what_keeps_it(&self) -> String {
         let (calls, name) = (&self.after.calls(), &self.after.birth().name);
         if let Some(hold) = calls.hold {

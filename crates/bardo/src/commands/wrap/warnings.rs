@@ -37,7 +37,7 @@ impl Warnings {
                 output::complain(self.asks_for_price(model));
             }
         }
-        // Whoever was given more is warned again.
+        // A golem that was given more is warned again.
         if is_low(money) && !self.is_low && !money.ended {
             output::complain(format!(
                 "{0} has {1} left of {2}; `bardo golem fund {0} 1` gives it more before its calls are refused",
@@ -48,7 +48,7 @@ impl Warnings {
     }
 
     fn asks_for_price(&self, model: &str) -> String {
-        let refused = format!("a call to {model} was refused, because nobody here knows what it costs");
+        let refused = format!("a call to {model} was refused, because its price is not known here");
         // A name is an agent's word: what could be read as more than a name is not handed on to be pasted.
         if !model.chars().all(|c| c.is_ascii_alphanumeric() || "-_.:/@".contains(c)) {
             return format!("{refused}; run it again with --price IN/OUT, in dollars for a million tokens");

@@ -65,7 +65,7 @@ fn logins_kept_back(plans: &Plans) -> Logins {
     })
 }
 
-/// What its owner has signalled, how often.
+/// Counts of the owner's signals.
 #[derive(Default)]
 struct SignalCounts {
     keys: AtomicU32,
@@ -103,7 +103,7 @@ impl WatchedProgram {
         command.args(["ward", &serde_json::to_string(&ward).expect("plain data")]);
         let environment = plans.recognised.environment(at, |name| plans.given.variables.get(name).cloned());
         for (name, value) in std::env::vars_os() {
-            // What is no text is no key.
+            // A value that is not text is not a key.
             let (known, text) =
                 (name.to_str().is_some_and(|name| plans.given.variables.contains_key(name)), value.to_str().is_some());
             if !known && (text || args.clean_env) {
@@ -182,7 +182,7 @@ impl WatchedProgram {
         self.retires.is_some_and(|calls| !look.under_way && look.made.saturating_sub(before.calls().made) >= calls)
     }
 
-    /// It is told to end as its owner would tell it, and is ended if it does not.
+    /// Asks the program to end as its owner would, and kills it if it does not.
     fn retire(&mut self) -> Result<(), Error> {
         let calls = self.retires.unwrap_or(0);
         output::complain(format!(
@@ -239,7 +239,7 @@ impl WatchedProgram {
         Ok(status.map(|status| status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(exit::ERROR)))
     }
 
-    /// Whoever has ended meanwhile needs no telling.
+    /// Sends a signal; a program that has ended meanwhile needs none.
     fn signal(&self, signal: Signal) {
         let _ = kill_process(Pid::from_child(&self.warden), signal);
     }

@@ -1,4 +1,4 @@
-//! Nobody answers: said calmly, with what would help.
+//! The screen while no host answers: said calmly, with what would help.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -19,12 +19,12 @@ pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
         Line::from(vec![Span::styled("at   ", look.quiet()), Span::raw(app.address.clone())]),
         Line::from(vec![Span::styled("why  ", look.quiet()), Span::raw(why)]),
         Line::raw(""),
-        Line::raw("Golems live whether or not anybody looks, but something has to run"),
-        Line::raw("them. Start a host in another terminal:"),
+        Line::raw("Golems live whether or not you are watching, but a host has to run"),
+        Line::raw("them. Start one in another terminal:"),
         Line::raw(""),
         Line::styled("  bardo up", look.title()),
         Line::raw(""),
-        Line::styled("It is looked for every second; this screen goes away by itself.", look.quiet()),
+        Line::styled("The host is looked for every second; this screen then closes.", look.quiet()),
     ];
     let width = area.width.min(68);
     let place = Rect {

@@ -17,7 +17,7 @@ pub(crate) const OPTIONS: [(&str, &str); 4] = [
     ("Start fresh", "a new golem that inherits nothing"),
 ];
 
-/// What is quoted, as far as there is room: what matters most to whoever comes next, first.
+/// Sections to quote, as far as there is room; what matters most to an heir comes first.
 const LAST: [&str; 5] =
     ["what killed me", "what I would change", "what I suspect but cannot prove", "what confused me", "what worked"];
 

@@ -11,7 +11,7 @@ use crate::tui::app::App;
 use crate::tui::look::{Look, columns, first_shown, hang, lines, nothing};
 
 pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
-    let name = app.chosen.as_deref().unwrap_or("nobody");
+    let name = app.chosen.as_deref().unwrap_or("the golem");
     let Some(nights) = &app.nights else {
         return nothing(frame, area, &format!("asking {name} for its nights …"));
     };
@@ -42,7 +42,7 @@ fn tell(nights: &Nights, (at, scroll): (usize, usize), look: Look, frame: &mut F
     let inner = look.panel(frame, area, &format!("night {}{so_far}", night.number));
     let width = usize::from(inner.width);
     let mut told = Vec::new();
-    // What came of it first; how, for whoever reads on.
+    // The result first; how it came about for readers who go on.
     let (came, how) = night.told.split_last().map_or(("", [].as_slice()), |(came, how)| (came.as_str(), how));
     told.extend(hang(came, width, "", "  ").into_iter().map(|text| Line::styled(text, look.strong())));
     for text in how {

@@ -12,7 +12,7 @@ use crate::tui::app::App;
 use crate::tui::look::{Look, first_shown, lines, nothing};
 
 pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
-    let name = app.chosen.as_deref().unwrap_or("nobody");
+    let name = app.chosen.as_deref().unwrap_or("the golem");
     let Some(family) = &app.family else {
         return nothing(frame, area, &format!("asking for the family of {name} …"));
     };

@@ -18,12 +18,12 @@ const WIDE: u16 = 110;
 pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
     let (listed, wide) = (app.listed(), area.width >= WIDE);
     if app.golems.is_empty() {
-        return nothing(frame, area, "nobody lives here yet; make a golem with `bardo golem new NAME --world sim`");
+        return nothing(frame, area, "no golems yet; make one with `bardo golem new NAME --world sim`");
     }
     let [head, room] = rows(area, [Constraint::Length(1), Constraint::Fill(1)]);
     frame.render_widget(Line::from(summary(app, look)), head);
     if listed.is_empty() {
-        return nothing(frame, room, &format!("nobody has {} in their name", app.names));
+        return nothing(frame, room, &format!("no golem has {} in its name", app.names));
     }
     let room = lately(app, look, frame, room, listed.len(), wide);
     let marked = listed.iter().position(|one| Some(&one.name) == app.chosen.as_ref());
@@ -67,7 +67,7 @@ fn summary(app: &App, look: Look) -> Vec<Span<'static>> {
     let dead = app.dead().len();
     let mut text = format!("{} golems, {} dead", app.golems.len(), dead);
     if !app.names.is_empty() {
-        text += &format!("; those with “{}” in their name", app.names);
+        text += &format!("; those with “{}” in the name", app.names);
     }
     vec![Span::styled(text, look.quiet())]
 }

@@ -14,7 +14,7 @@ use crate::tui::look::{Look, first_shown, lines, nothing, rows};
 pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
     let dead = app.dead();
     if dead.is_empty() {
-        return nothing(frame, area, "nobody has died here");
+        return nothing(frame, area, "no golem has died here");
     }
     let [list, one] = rows(area, [Constraint::Fill(1), Constraint::Length(9)]);
     let inner = look.panel(frame, list, &format!("graveyard: {} dead", dead.len()));

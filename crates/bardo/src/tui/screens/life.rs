@@ -16,7 +16,7 @@ use host::view::seen::Seen;
 
 pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
     let Some(seen) = &app.seen else {
-        let name = app.chosen.as_deref().unwrap_or("nobody");
+        let name = app.chosen.as_deref().unwrap_or("that");
         let known = app.status().is_some();
         let text =
             if known { format!("looking at {name} …") } else { format!("there is no golem named {name} here") };
@@ -179,7 +179,7 @@ fn skills_by_domain(told: &Words, look: Look, width: u16) -> Vec<Line<'static>> 
     told.skills.iter().map(line).collect()
 }
 
-/// What presses, why, and what would clear it.
+/// Stressors, why each presses, and what would clear it.
 fn load(told: &Words, look: Look, frame: &mut Frame<'_>, area: Rect, scroll: usize) {
     let load = &told.load;
     let inner = look.panel(frame, area, &format!("load {:.2}, {}", load.load, load.band));
@@ -203,7 +203,7 @@ fn load(told: &Words, look: Look, frame: &mut Frame<'_>, area: Rect, scroll: usi
     lines(frame, inner, shown.into_iter().skip(scroll).collect());
 }
 
-/// What happened to it, the newest first, without what comes every tick.
+/// Events of the golem, newest first, without the routine of every tick.
 fn news(app: &App, look: Look, area: Rect) -> Vec<Line<'static>> {
     let told = app.followed.iter().rev().filter(|heard| !heard.routine);
     let width = usize::from(area.width).saturating_sub(10);

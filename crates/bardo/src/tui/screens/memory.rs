@@ -12,7 +12,7 @@ use crate::tui::app::App;
 use crate::tui::look::{Look, columns, first_shown, hang, lines, nothing, rows};
 
 pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
-    let name = app.chosen.as_deref().unwrap_or("nobody");
+    let name = app.chosen.as_deref().unwrap_or("the golem");
     let Some(hits) = &app.memory else {
         return nothing(frame, area, &format!("asking what {name} knows …"));
     };

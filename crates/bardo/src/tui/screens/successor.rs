@@ -12,7 +12,7 @@ use crate::tui::look::{Look, cents, columns, hang, lines, nothing, rows};
 use crate::tui::wizard::Field;
 
 pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
-    let name = app.chosen.as_deref().unwrap_or("nobody");
+    let name = app.chosen.as_deref().unwrap_or("the golem");
     let offer = match &app.offer {
         None => return nothing(frame, area, &format!("opening what {name} has left …")),
         Some(Err(why)) => return nothing(frame, area, why),

@@ -1,5 +1,5 @@
 //! One life of each cause, and how its end is told: the note, the stone and the testament as its owner reads them, one below the
-//! other (`accepted/ends.txt`). `BARDO_WRITE_DOCS=1` writes them anew: read them aloud before you keep them.
+//! other (`accepted/ends.txt`). `BARDO_WRITE_DOCS=1` writes them again: read them aloud before you keep them.
 
 use std::ops::ControlFlow;
 
@@ -68,7 +68,7 @@ fn live(home: &Home, (cause, name, set): (&str, &str, &[&str])) -> GolemHome {
     place
 }
 
-/// What its owner is told of the death, as it is put together for a telephone.
+/// The note to the owner about the death, as it is composed for a phone.
 fn note(place: &GolemHome) -> String {
     let reader = Reader::open(&place.database()).unwrap();
     let (mut herald, mut note) = (Herald::before(&reader).unwrap(), String::new());
@@ -113,7 +113,7 @@ fn one_life_of_each_cause_is_told_in_words_that_can_be_read_aloud() {
         assert_eq!(death.cause.name(), fate.0);
         let (note, told) = (note(&place), testament::read(&place, life).unwrap().unwrap());
         let (whole, stone) = (told.markdown(date), stone(life, &told));
-        // Checked by anybody who likes; nobody reads it aloud.
+        // For checking by program, not for reading aloud.
         let (read, _) = whole.split_once("\n## To check this").unwrap();
 
         let cause = death.cause.to_string();

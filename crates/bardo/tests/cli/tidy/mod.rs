@@ -1,9 +1,10 @@
 //! The house rules that no compiler checks: which way the arrows between crates point, what the core must
-//! not depend on or speak of, that modules form layers, how long a file or a function may get, and what must not be
-//! left lying about.
+//! not depend on or speak of, that modules form layers, how long a file or a function may get, which words are
+//! used, and what must not be left lying about.
 
 mod circles;
 mod functions;
+mod messages;
 mod source;
 
 use std::collections::BTreeMap;

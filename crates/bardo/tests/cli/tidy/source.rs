@@ -1,26 +1,71 @@
-//! Source code as far as the house rules look at it: without comments, without what stands in strings, without tests.
+//! Source code as far as the house rules look at it: without comments, without strings or with them apart, without tests.
 
-/// The same lines, with spaces where comments and the insides of strings were.
+/// The lines of a source, with spaces where comments and strings were.
 pub(crate) fn bare(source: &str) -> String {
+    blank(source, ' ', |_, _| {})
+}
+
+/// The bare source with a quotation mark where each string begins; and the strings, each with its place in letters.
+pub(crate) fn with_strings(source: &str) -> (String, Vec<(usize, String)>) {
+    let mut strings = Vec::new();
+    let marked = blank(source, '"', |at, string| strings.push((at, unquoted(string))));
+    (marked, strings)
+}
+
+/// Puts spaces in place of comments and strings, and a mark where each string begins; hands on every string with its place.
+fn blank(source: &str, mark: char, mut each: impl FnMut(usize, &[char])) -> String {
     let chars: Vec<char> = source.chars().collect();
     let mut out = String::with_capacity(source.len());
     let mut at = 0;
     while at < chars.len() {
-        let end = match (chars[at], chars.get(at + 1)) {
-            ('/', Some('/')) => line_end(&chars, at),
-            ('/', Some('*')) => comment_end(&chars, at),
-            ('"', _) => string_end(&chars, at),
-            ('r', Some('"' | '#')) if !is_word(&chars, at) => raw_end(&chars, at).unwrap_or(at),
-            ('\'', _) => char_end(&chars, at).unwrap_or(at),
-            _ => at,
+        let (end, is_string) = match (chars[at], chars.get(at + 1)) {
+            ('/', Some('/')) => (line_end(&chars, at), false),
+            ('/', Some('*')) => (comment_end(&chars, at), false),
+            ('"', _) => (string_end(&chars, at), true),
+            ('r', Some('"' | '#')) if !is_word(&chars, at) => (raw_end(&chars, at).unwrap_or(at), true),
+            ('\'', _) => (char_end(&chars, at).unwrap_or(at), false),
+            _ => (at, false),
         };
         if end == at {
             out.push(chars[at]);
             at += 1;
+            continue;
         }
-        while at < end {
-            out.push(if chars[at] == '\n' { '\n' } else { ' ' });
-            at += 1;
+        if is_string {
+            each(at, &chars[at..end]);
+        }
+        let blanked = chars[at..end].iter().enumerate().map(|(place, c)| match (place, c) {
+            (_, '\n') => '\n',
+            (0, _) if is_string => mark,
+            _ => ' ',
+        });
+        out.extend(blanked);
+        at = end;
+    }
+    out
+}
+
+/// A string without its quotation marks, in one line: lines that end in a backslash are joined, other ends of lines are `\n`.
+fn unquoted(string: &[char]) -> String {
+    let text: String = string.iter().collect();
+    let raw = text.strip_prefix('r').map(|raw| raw.trim_matches('#'));
+    let quoted = raw.unwrap_or(&text);
+    let inner = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or_default();
+    if raw.is_some() {
+        return inner.replace('\n', "\\n");
+    }
+    let mut chars = inner.chars().peekable();
+    let mut out = String::new();
+    while let Some(c) = chars.next() {
+        match (c, chars.peek().copied()) {
+            ('\\', Some('\n')) => while chars.next_if(|c| c.is_whitespace()).is_some() {},
+            ('\\', Some('"')) => {}
+            ('\\', Some(_)) => {
+                out.push(c);
+                out.extend(chars.next());
+            }
+            ('\n', _) => out.push_str("\\n"),
+            _ => out.push(c),
         }
     }
     out

@@ -46,7 +46,7 @@ pub(super) fn read(asked: &mut Asked, body: &Value, ground: &Ground<'_>) {
     asked.lost = predicted.map(|text| ground.tokeniser.count(text)).sum();
 }
 
-/// It runs where the model does and not at the client.
+/// Whether a tool runs at the provider and not at the client.
 fn at_the_provider(protocol: Protocol, tool: &Value) -> bool {
     match protocol {
         Protocol::Gemini | Protocol::CountGemini => tool.as_object().is_some_and(|fields| {

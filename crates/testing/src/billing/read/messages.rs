@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::billing::asked::{Asked, Ground, Piece, Problem, Protocol, Tool, Ttl, list, number, runs};
 
-/// What tells the model how to use tools, where it may and where it must.
+/// Tokens of the instructions for tools, where the model may use them and where it must.
 const MAY: u64 = 346;
 const MUST: u64 = 313;
 /// Marks in one request.

@@ -6,7 +6,7 @@ use crate::billing::answer::{Answer, Event};
 use crate::billing::made::{Block, Stop};
 use crate::billing::script::Shown;
 
-/// What a block is written as; none of a thought that is not shown.
+/// A block as JSON; none for a thought that is not shown.
 fn part(at: u64, block: &Block) -> Option<Value> {
     match block {
         Block::Think { shown: Shown::Not, .. } => None,

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::billing::answer::{Answer, Event};
 use crate::billing::made::{Block, Stop};
 
-/// What an item is known by.
+/// The id of an item.
 pub(crate) fn item_id(number: u64, block: &Block) -> String {
     match block {
         Block::Think { .. } => format!("rs_{number}"),
@@ -126,7 +126,7 @@ pub(super) fn events(answer: &Answer<'_>) -> Vec<Event> {
 
 fn thought(train: &mut Train, at: usize, id: &Value, text: &str, tokens: u64) {
     if text.is_empty() {
-        // Nobody sees more of it than the time it takes.
+        // Only the time it takes can be seen.
         train.made += tokens;
         train.events.push(Event { text: String::new(), made: train.made });
         return;

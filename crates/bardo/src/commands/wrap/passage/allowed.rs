@@ -85,12 +85,12 @@ impl Allowed {
         self.entries.iter().filter_map(place).collect()
     }
 
-    /// The way there, asked for by `CONNECT` or in so many words; or why there is none.
+    /// The way to a host, asked for by `CONNECT` or in a plain request; or why it is closed.
     pub(super) fn way(&self, host: &str, port: u16, tunnel: bool) -> Result<Way, String> {
         let host = plain(host);
         if is_of_models(&host, &self.never) {
             return Err(format!(
-                "{host} has models, which are asked through the golem's gateway, where they are counted, and not past it"
+                "{host} serves models, which are called through the golem's gateway, where calls are counted, and not past it"
             ));
         }
         let usual = if tunnel { TLS } else { PLAIN };
@@ -123,7 +123,7 @@ impl Allowed {
         let open: Vec<SocketAddr> = found.iter().copied().filter(may).collect();
         match (open.is_empty(), found.first()) {
             (true, Some(at)) => Err(format!(
-                "{} leads to {}, which is on this machine or in a network within; `--allow {at}` lets it",
+                "{} leads to {}, which is on this machine or in an internal network; `--allow {at}` allows it",
                 way.host,
                 at.ip()
             )),
@@ -158,8 +158,8 @@ fn is_of_models(host: &str, never: &[String]) -> bool {
 fn entry(text: &str, never: &[String]) -> Result<Entry, Error> {
     let wrong = || {
         Error::Usage(format!(
-            "'{text}' is nothing to allow; --allow example.com is, and so are .example.com for all below it, example.com:8443 \
-             and 127.0.0.1:5432"
+            "'{text}' is not a host to allow; write --allow example.com, .example.com for all below it, example.com:8443 \
+             or 127.0.0.1:5432"
         ))
     };
     let (host, port) = match text.parse::<IpAddr>() {
@@ -173,7 +173,7 @@ fn entry(text: &str, never: &[String]) -> Result<Entry, Error> {
     let name = plain(host);
     if is_of_models(name.trim_start_matches('.'), never) {
         return Err(Error::Usage(format!(
-            "{name} has models, and --only-through is there so that none is asked past the budget; leave out --allow {text}: \
+            "{name} serves models, which --only-through keeps from being called past the budget; leave out --allow {text}: \
              the program's calls go there through its golem"
         )));
     }
@@ -191,7 +191,7 @@ fn is_name(text: &str) -> bool {
     text.len() < 254 && text.split('.').all(|part| !part.is_empty() && letters(part))
 }
 
-/// Everybody's, and nobody's here.
+/// Whether an address is on the public internet, outside this machine and its networks.
 fn is_public(address: IpAddr) -> bool {
     match address.to_canonical() {
         IpAddr::V4(address) => is_public_v4(address),
@@ -287,7 +287,7 @@ mod tests {
             ["", ".", "*", "*.example.com", "https://example.com", "example.com/path", "a b", "example.com:x", "[::1"]
         {
             let refused = Allowed::of(&[text.to_owned()], Vec::new()).unwrap_err();
-            assert!(matches!(&refused, Error::Usage(why) if why.contains("nothing to allow")), "{text}: {refused}");
+            assert!(matches!(&refused, Error::Usage(why) if why.contains("not a host to allow")), "{text}: {refused}");
         }
     }
 

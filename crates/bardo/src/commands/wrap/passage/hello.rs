@@ -1,13 +1,13 @@
 //! Which host a TLS client says it wants. Many hosts share an address at the networks that deliver for them, some providers of
 //! models and some registries among them, so who asked for a registry could name a provider there.
 
-/// What the beginning of a connection says.
+/// Findings from the first bytes of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Hello {
-    /// It does not end here.
+    /// The message is not complete yet.
     More,
     Wants(String),
-    /// It is no TLS, or it names nobody, or hides whom it names.
+    /// Not TLS, or TLS that names no host or hides it.
     Nobody,
 }
 
@@ -107,7 +107,7 @@ impl<'a> Reader<'a> {
 pub(super) mod tests {
     use super::*;
 
-    /// What a client says first that wants this host.
+    /// The first message of a client that wants this host.
     pub(in super::super) fn hello_to(host: &str) -> Vec<u8> {
         hello(&[named(host)], 16_384)
     }
@@ -158,7 +158,7 @@ pub(super) mod tests {
         for bytes in [&b"GET / HTTP/1.1\r\n"[..], b"SSH-2.0-x\r\n", &[HANDSHAKE, 3, 1, 0, 4, 2, 0, 0, 0]] {
             assert_eq!(read(bytes), Hello::Nobody, "{bytes:?}");
         }
-        // Bytes without an end are nobody's at some point.
+        // A message without an end is given up at some point.
         let endless = [[HANDSHAKE, 3, 1, 0, 0]; LONGEST / 5 + 2].concat();
         assert_eq!(read(&endless), Hello::Nobody);
     }

@@ -45,7 +45,7 @@ struct Shared {
     refused: Mutex<BTreeSet<String>>,
 }
 
-/// It is made before its program, and stays as long as this process.
+/// A program's only way out, made before the program; it stays as long as this process.
 #[derive(Debug)]
 pub(super) struct Passage {
     gateway: SocketAddr,
@@ -77,7 +77,7 @@ impl Passage {
         Ok(passage)
     }
 
-    /// What is opened inside, and where each of it goes on to.
+    /// Addresses opened inside, and where connections to each go on.
     fn places(&self) -> Vec<(SocketAddr, On)> {
         let mut places = vec![(self.gateway, On::To(self.gateway)), (self.proxy_at, On::Asked)];
         for here in self.shared.allowed.here() {
@@ -93,18 +93,18 @@ impl Passage {
         Apart { places, handed_to: self.folder.path().join("places") }
     }
 
-    /// What a program has to be told to find the way.
+    /// Variables that tell the program where its proxy is.
     pub(super) fn environment(&self) -> Vec<(&'static str, String)> {
         let proxy = format!("http://{}", self.proxy_at);
         let by = ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"];
         let past = ["NO_PROXY", "no_proxy"].map(|name| (name, "127.0.0.1,localhost,::1".to_owned()));
-        // Node goes by none of these unless it is told to.
+        // Node reads none of these unless it is told to.
         let node = ("NODE_USE_ENV_PROXY", "1".to_owned());
         by.into_iter().map(|name| (name, proxy.clone())).chain(past).chain([node]).collect()
     }
 
-    /// Waits until the program has its network, and has somebody wait at each place in it. Where it can have none, says that the
-    /// proxy is all there is.
+    /// Waits until the program has its network, and listens at each address in it. Where it can have none, says that the proxy is
+    /// all there is.
     pub(super) fn begin(&self, warden: &mut Child) -> Result<(), Error> {
         let cannot = |why: std::io::Error| Error::Host(format!("the program has no passage: {why}"));
         let until = Instant::now() + HANDED;
@@ -118,19 +118,19 @@ impl Passage {
                 Err(why) if why.kind() != std::io::ErrorKind::WouldBlock => return Err(cannot(why)),
                 Err(_) => {}
             }
-            // Whoever could not be started at all has said why.
+            // A program that could not be started at all has said why.
             if warden.try_wait().map_err(cannot)?.is_some() {
                 return Ok(());
             }
             if Instant::now() > until {
-                return Err(Error::Host("the program was given no network in a minute".into()));
+                return Err(Error::Host("the program was given no network within a minute".into()));
             }
             thread::sleep(EVERY);
         };
         if handed.is_empty() {
             output::complain(
-                "--only-through is advice to the program and no more: this machine lets nobody give it a network of its own \
-                 (no user namespaces), so what does not go by the proxy can go anywhere",
+                "--only-through is only advice to the program: this machine lets no user give it a network of its own \
+                (no user namespaces), so what does not go by the proxy can go anywhere",
             );
             self.wait_at(self.proxy.try_clone().map_err(cannot)?, On::Asked)?;
         }

@@ -14,10 +14,10 @@ const HEAD: usize = 32 << 10;
 const SAID: Duration = Duration::from_secs(30);
 /// How long a host may take to be reached, at each of its addresses.
 const REACHED: Duration = Duration::from_secs(10);
-/// What is between a client and a proxy, and nobody else's.
+/// Headers that are between a client and a proxy alone.
 const BETWEEN: [&str; 6] = ["connection", "host", "keep-alive", "proxy-authorization", "proxy-connection", "te"];
 
-/// What a client asks a proxy for.
+/// A client's request to a proxy.
 #[derive(Debug, PartialEq, Eq)]
 struct Asked {
     host: String,
@@ -30,7 +30,7 @@ struct Asked {
 pub(super) fn serve(mut client: TcpStream, allowed: &Allowed) -> Result<(), String> {
     let Some((head, early)) = heard(&mut client) else { return Ok(()) };
     let Some(asked) = asked(&head) else {
-        refuse(&mut client, "400 Bad Request", "this is a proxy, and that is nothing a proxy is asked");
+        refuse(&mut client, "400 Bad Request", "this is a proxy, and that is not a request to a proxy");
         return Ok(());
     };
     let way = match allowed.way(&asked.host, asked.port, asked.head.is_none()) {
@@ -73,8 +73,12 @@ fn tunnel(mut client: TcpStream, mut server: TcpStream, way: &Way, mut early: Ve
                 Hello::More if more(&mut client, &mut early) => {}
                 Hello::More => return Ok(()),
                 Hello::Wants(host) if host == way.host => break,
-                Hello::Wants(host) => return Err(format!("{} was asked for, and {host} wanted there", way.host)),
-                Hello::Nobody => return Err(format!("{} was asked for, and not by a TLS that says so", way.host)),
+                Hello::Wants(host) => {
+                    return Err(format!("the connection was asked for {}, but TLS in it names {host}", way.host));
+                }
+                Hello::Nobody => {
+                    return Err(format!("the connection was asked for {}, but no TLS in it names that host", way.host));
+                }
             }
         }
     }
@@ -100,7 +104,7 @@ fn heard(client: &mut TcpStream) -> Option<(String, Vec<u8>)> {
     Some((String::from_utf8(bytes).ok()?, early))
 }
 
-/// What comes next, if anything does.
+/// Reads the next bytes of the client; false if none come.
 fn more(client: &mut TcpStream, bytes: &mut Vec<u8>) -> bool {
     let mut piece = [0; 4096];
     match client.read(&mut piece) {
@@ -167,7 +171,7 @@ fn one_way(mut from: &TcpStream, mut to: &TcpStream) {
     if io::copy(&mut from, &mut to).is_ok() {
         let _ = to.shutdown(Shutdown::Write);
     } else {
-        // Whoever still speaks on the other way would speak to nobody.
+        // What is still sent the other way would reach no one.
         let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both));
     }
 }
@@ -185,7 +189,7 @@ mod tests {
         (near, place.accept().unwrap().0)
     }
 
-    /// Registries and providers of models share addresses: whoever asked for one could have named the other there.
+    /// Registries and providers of models share addresses: a client that asked for one could have named the other there.
     #[test]
     fn nothing_is_passed_on_to_a_host_before_it_is_named() {
         let way = Way { host: "registry.npmjs.org".to_owned(), port: 443, named: true };
