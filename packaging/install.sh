@@ -2,7 +2,7 @@
 # Installs bardo @VERSION@ for Linux on x86-64 or arm64: the program, and bardo-chain beside it, into ~/.local/bin or the
 # folder that is named.
 #   sh install.sh [FOLDER]
-# The archive is held against the checksum in this script before anything is unpacked. To remove it, remove both programs.
+# The archive is verified against the checksum in this script before it is unpacked. To remove it, remove both programs.
 set -eu
 version='@VERSION@' from="${BARDO_FROM:-@FROM@}" into="${1:-$HOME/.local/bin}"
 case "$(uname -s) $(uname -m)" in
@@ -20,7 +20,7 @@ if ! echo "$sum  $work/$name.tar.gz" | sha256sum -c - >/dev/null 2>&1; then
 fi
 tar -xzf "$work/$name.tar.gz" -C "$work"
 mkdir -p "$into"
-# Into its place in one step: one that runs meanwhile goes on with the old.
+# Replaced in one step: a running program goes on with the old file.
 for program in bardo-chain bardo; do
     cp "$work/$name/$program" "$into/.$program-$$"
     mv "$into/.$program-$$" "$into/$program"
