@@ -14,8 +14,8 @@ use golem::grimoire::{Class, Entry, How, Kind, Provenance, Source, Status};
 use golem::life::{Birth, Endowment};
 use golem::world::DomainKind;
 use golem::{Golem, GolemId, Life, Usdc, What, laws};
-use host::chance::{Secret, identity};
-use host::life::rehearsal::Rehearsal;
+use shell::chance::{Secret, identity};
+use shell::life::rehearsal::Rehearsal;
 use world::{Ledger, Spec};
 
 use crate::lives::Error;

@@ -11,9 +11,9 @@ use golem::inheritance::{BUDGET, Descent, estate, whole};
 use golem::life::{Birth, Endowment};
 use golem::rule;
 use golem::{Command, CommandId, Golem, Life, Time, What};
-use host::chance::{Secret, identity};
-use host::life::rehearsal::Rehearsal;
 use serde::{Deserialize, Serialize};
+use shell::chance::{Secret, identity};
+use shell::life::rehearsal::Rehearsal;
 
 use crate::lives::{Error, Lately, Paths, Plan};
 use crate::skill::{Errors, Listener};

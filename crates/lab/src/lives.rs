@@ -16,9 +16,9 @@ use golem::mortality::Senescence;
 use golem::mortality::economic::reserve;
 use golem::stress;
 use golem::{Golem, Life, Time, Usdc, What, laws, limits};
-use host::chance::{Secret, identity};
-use host::life::rehearsal::Rehearsal;
 use serde::{Deserialize, Serialize};
+use shell::chance::{Secret, identity};
+use shell::life::rehearsal::Rehearsal;
 use world::{Candles, Ledger, Replay, ReplayConfig, Spec, World};
 
 use crate::quantiles::Quantiles;
@@ -151,7 +151,7 @@ pub struct Moment {
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("{0}")]
-    Host(#[from] host::Error),
+    Host(#[from] shell::Error),
     #[error("{0}")]
     World(#[from] world::Error),
     #[error("{0} is not the data this plan was made for; bring the old file back or make a new plan")]
@@ -352,7 +352,7 @@ impl Paths {
     /// whichever is shorter.
     pub(crate) fn open(plan: &Plan) -> Result<Paths, Error> {
         let Spec::Replay { path, start, sha256 } = &plan.world else { return Ok(Paths::Seeds(plan.world.clone())) };
-        if sha256.is_some() && *sha256 != Some(host::home::data::digest(path)?) {
+        if sha256.is_some() && *sha256 != Some(shell::home::data::digest(path)?) {
             return Err(Error::Data(path.clone()));
         }
         let candles = Candles::read(path)?.0;

@@ -87,7 +87,7 @@ impl Answers<'_> {
             self.folder.display()
         );
         match output::save(&self.folder.join(SPOILED), format!("{why}\n").as_bytes()) {
-            Ok(()) => Error::Host(host::Error::Damaged(why)),
+            Ok(()) => Error::Host(shell::Error::Damaged(why)),
             Err(error) => Error::Host(error),
         }
     }
@@ -130,7 +130,7 @@ impl<'a> Again<'a> {
             }
             Err(TryRecvError::Empty) => Ok(None),
             Err(TryRecvError::Disconnected) => {
-                Err(Error::Host(host::Error::Host("paths are not lived again here any more".to_owned())))
+                Err(Error::Host(shell::Error::Host("paths are not lived again here any more".to_owned())))
             }
         }
     }

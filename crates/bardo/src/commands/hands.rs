@@ -15,12 +15,12 @@ use async_nats::jetstream::message::PublishMessage;
 use async_nats::jetstream::stream::{Config, RetentionPolicy, StorageType, Stream};
 use async_nats::jetstream::{self, AckKind, Context, Message};
 use futures_util::StreamExt;
-use host::Error;
 use lab::experiment::conduct::Hands;
 use lab::experiment::work::{Bench, Done, Tuned, Unit};
 use lab::experiment::{self, Experiment, sample};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use shell::Error;
 
 use crate::args::WorkArgs;
 use crate::commands::answers::{Again, Answers, Secrets};

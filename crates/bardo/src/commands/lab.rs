@@ -7,17 +7,17 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use golem::Span;
-use host::{Error, Home};
 use lab::arms::{self, Cell};
 use lab::lineages::{self, Kin, Way};
 use lab::tables::Table;
 use lab::{Outcome, Plan, Quantiles, Summary, lives};
+use shell::{Error, Home};
 use world::Spec;
 
 use crate::args::{LivesArgs, PlanArgs, WorldKind};
 use crate::output::{self, count, line};
 use crate::page::{self, BLACK, Chart, INKS, Series, escape, percent, round_marks, span};
-use host::life::newborn::{settings, spec};
+use shell::life::newborn::{settings, spec};
 
 pub(crate) fn lives(home: &Home, args: &LivesArgs, json: bool) -> Result<ExitCode, Error> {
     if !args.vary.is_empty() {

@@ -4,11 +4,11 @@
 use std::path::Path;
 
 use hmac::{Hmac, KeyInit, Mac};
-use host::Error;
-use host::chance::Secret;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::Sha256;
+use shell::Error;
+use shell::chance::Secret;
 
 /// The key that an experiment and its workers share.
 #[derive(Clone)]

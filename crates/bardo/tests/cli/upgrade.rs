@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::common::{Tent, text};
-use host::chance::Secret;
+use shell::chance::Secret;
 
 /// The folder of the first golem ever kept: its journal, and the secret that its seed gives.
 fn first(tent: &Tent) -> PathBuf {

@@ -15,10 +15,10 @@ use golem::inheritance::Descent;
 use golem::policy;
 use golem::world::Effect;
 use golem::{Birth, Command, Golem, Usdc};
-use host::chance::{Secret, identity};
-use host::home::inbox::{self, Body};
-use host::life::heirs;
-use host::life::{Ending, Living, Pace, Run, Silent};
+use shell::chance::{Secret, identity};
+use shell::home::inbox::{self, Body};
+use shell::life::heirs;
+use shell::life::{Ending, Living, Pace, Run, Silent};
 use testing::wait::until;
 use vault::{Reader, Vault};
 

@@ -9,7 +9,7 @@ pub enum Error {
     #[error(transparent)]
     Lives(#[from] crate::lives::Error),
     #[error(transparent)]
-    Host(#[from] host::Error),
+    Host(#[from] shell::Error),
     #[error("{what} {path}: {source}")]
     Io { what: &'static str, path: PathBuf, source: std::io::Error },
 }

@@ -6,9 +6,9 @@ use golem::inheritance::{BUDGET, Descent, estate, whole};
 use golem::life::{Birth, Endowment};
 use golem::rule::{self, Heuristic};
 use golem::{Command, CommandId, Golem, Life, Span, Time, Usdc, What};
-use host::chance::{Secret, identity};
-use host::life::rehearsal::Rehearsal;
 use serde::{Deserialize, Serialize};
+use shell::chance::{Secret, identity};
+use shell::life::rehearsal::Rehearsal;
 use world::World;
 
 use super::arm::{Crosses, Detector, Ends, Heir, Settled};

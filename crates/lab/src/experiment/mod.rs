@@ -17,10 +17,10 @@ use std::path::{Path, PathBuf};
 
 use golem::Time;
 use golem::laws::{self, Trial};
-use host::config::{File, Settings, read_moment};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+use shell::config::{File, Settings, read_moment};
 use world::Spec;
 
 pub use arm::{Arm, Crosses, Ends, Heir, Keys, Tuned};
@@ -208,7 +208,7 @@ impl Experiment {
         for place in &self.worlds {
             let mut spec = place.spec.clone();
             for file in spec.candles().map(|(file, _)| &*file).into_iter().chain(&place.files) {
-                hash.update(host::home::data::digest(file)?);
+                hash.update(shell::home::data::digest(file)?);
             }
         }
         hash.update(serde_json::to_vec(&self.anywhere()).expect("plain data"));
@@ -378,7 +378,7 @@ impl Experiment {
         if arm.ends != Ends::Clocks {
             flags.push("mortality.mode=immortal".to_owned());
         }
-        let settings = Settings::load(File::Golem, None, [], &flags).map_err(host::Error::from)?;
+        let settings = Settings::load(File::Golem, None, [], &flags).map_err(shell::Error::from)?;
         let trial = Trial { slow: mind.slow, ..knobs.trial };
         // As everybody is born who is not in a laboratory.
         let usual = trial == Trial { memory: 2, ..Trial::default() };
@@ -389,7 +389,7 @@ impl Experiment {
             same_soul: arm.same_soul,
             twin: arm.twin,
             siblings: arm.siblings,
-            constitution: settings.constitution().map_err(host::Error::from)?,
+            constitution: settings.constitution().map_err(shell::Error::from)?,
             credit: settings.money("funds.credit"),
             laws: laws.ok_or_else(|| Error::File(format!("{} forgets in a way there is none of", arm.name)))?,
             detector: knobs.detector,

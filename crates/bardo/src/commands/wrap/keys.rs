@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use host::Error;
+use shell::Error;
 
 /// Whose keys they are: a part of the variable's name.
 const PROVIDERS: [&str; 62] = [

@@ -2,8 +2,8 @@
 //! server on this machine. Calls go on to them, each with the key that belongs there. Where that cannot be, nothing is started
 //! and it is said why: an address that is overwritten in silence sends its key to somebody else.
 
-use host::Error;
 use mind::{PROVIDERS, Server};
+use shell::Error;
 
 use super::keys::whose;
 

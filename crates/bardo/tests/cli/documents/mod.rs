@@ -16,7 +16,7 @@ use std::process::Command;
 
 use crate::common::text;
 use clap::CommandFactory;
-use host::config::File;
+use shell::config::File;
 
 fn page(name: &str) -> PathBuf {
     Path::new(&std::env::var("CARGO_MANIFEST_DIR").unwrap()).join("../..").join(name)

@@ -21,11 +21,13 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("outside", &["golem"]),
     ("styx", &["golem"]),
     ("world", &["golem"]),
-    ("host", &["golem", "vault", "world", "mind", "outside", "styx"]),
-    ("lab", &["golem", "world", "host"]),
-    ("chain", &["golem", "world", "outside", "host"]),
+    ("shell", &["golem", "vault", "world", "mind", "outside", "styx"]),
+    ("gateway", &["golem", "mind", "shell"]),
+    ("server", &["golem", "vault", "world", "styx", "shell", "gateway"]),
+    ("lab", &["golem", "world", "shell"]),
+    ("chain", &["golem", "world", "outside", "shell"]),
     ("testing", &["golem", "styx"]),
-    ("bardo", &["age", "golem", "vault", "world", "host", "lab", "mind", "outside", "styx"]),
+    ("bardo", &["age", "golem", "vault", "world", "shell", "gateway", "server", "lab", "mind", "outside", "styx"]),
 ];
 
 /// Everything the core may stand on: nothing here can tell time, draw chance or touch a file.
@@ -35,7 +37,7 @@ const CORE_DEPENDENCIES: &[&str] = &["arrayvec", "blake3", "libm", "serde", "ser
 const PROGRAM_OF_CHAIN: &str = "crates/chain/src/bin/bardo-chain";
 
 /// Functions that do not fit on a screen. None is added here; one that has become short enough comes off.
-const LONG: &[(&str, &str)] = &[("host/src/view/saying.rs", "sentence")];
+const LONG: &[(&str, &str)] = &[("shell/src/view/saying.rs", "sentence")];
 
 const TRADING: &[&str] = &[
     "market",
@@ -118,7 +120,7 @@ fn of_a_chain_only_its_program_knows_the_house() {
     let src = root().join("crates/chain/src");
     for path in files(&src, ".rs").into_iter().filter(|path| !path.starts_with(root().join(PROGRAM_OF_CHAIN))) {
         let source = fs::read_to_string(&path).unwrap();
-        for name in ["host", "outside", "world"] {
+        for name in ["shell", "outside", "world"] {
             let takes = [format!("use {name}::"), format!("({name}::"), format!(" {name}::")];
             let taken = takes.iter().find(|way| source.contains(way.as_str()));
             assert!(taken.is_none(), "{} needs {name}, which belongs to the program", path.display());
@@ -216,7 +218,7 @@ fn nothing_is_left_lying_about() {
 #[test]
 fn whatever_is_printed_goes_the_one_way_that_a_terminal_cannot_take_for_an_order() {
     let printing = ["println!(", "stdout().write", "stderr().write"];
-    for path in ["crates/bardo/src", "crates/host/src", PROGRAM_OF_CHAIN]
+    for path in ["crates/bardo/src", "crates/shell/src", "crates/gateway/src", "crates/server/src", PROGRAM_OF_CHAIN]
         .iter()
         .flat_map(|folder| files(&root().join(folder), ".rs"))
     {

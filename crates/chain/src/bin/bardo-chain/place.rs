@@ -5,7 +5,7 @@ use std::path::Path;
 use chain::signer::{Key, Program, Signer};
 use chain::site::Site;
 use chain::venue::Venue;
-use host::Error;
+use shell::Error;
 
 /// What the chain says in its own words.
 pub(crate) fn said(error: chain::Error) -> Error {

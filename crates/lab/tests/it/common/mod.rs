@@ -8,10 +8,10 @@ use golem::constitution::{Clocks, Constitution};
 use golem::life::{Birth, Endowment};
 use golem::time::Span;
 use golem::{Golem, Usdc, What, laws};
-use host::chance::{Secret, identity};
-use host::life::rehearsal::Rehearsal;
 use lab::Plan;
 use lab::lives::PLAN;
+use shell::chance::{Secret, identity};
+use shell::life::rehearsal::Rehearsal;
 use world::{Spec, World};
 
 /// As many lives as the book reports, and not only a share.
