@@ -12,9 +12,9 @@ use golem::constitution::{Clocks, Constitution, MindKind};
 use golem::life::Birth;
 use golem::world::Observation;
 use golem::{Golem, GolemId, Record, Usdc, What, laws};
+use lab::rehearsal::Rehearsal;
 use rusqlite::{Connection, params};
-use shell::chance::Secret;
-use shell::life::rehearsal::Rehearsal;
+use settings::chance::Secret;
 use vault::{Place, Reader, Vault};
 use world::{Ledger, Spec, World};
 

@@ -6,8 +6,8 @@ use std::io::{self, IsTerminal, Write};
 use std::panic;
 
 use golem::plain;
+use settings::{ConfigError, Origin, Problem, Settings};
 use shell::Error;
-use shell::config::{ConfigError, Origin, Problem, Settings};
 use tracing::{error, warn};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::{EnvFilter, Layer, Registry, fmt, reload};

@@ -5,9 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use golem::mortality::phase::Tier;
 use golem::{limits, plain};
-use mind::{Named, Price, Server, Upstream};
+use mind::Upstream;
+use settings::{Prices, Settings};
 use shell::Error;
-use shell::config::{Prices, Settings};
+use tariff::{Named, Price, Server};
 
 use super::protocol::Protocol;
 
@@ -32,10 +33,16 @@ pub(super) struct Unknown {
 impl From<mind::Error> for Unknown {
     fn from(why: mind::Error) -> Unknown {
         let unpriced = match &why {
-            mind::Error::Unpriced { model, .. } => Some(plain::line(model, limits::MODEL)),
+            mind::Error::Tariff(tariff::Error::Unpriced { model, .. }) => Some(plain::line(model, limits::MODEL)),
             _ => None,
         };
         Unknown { why: why.to_string(), unpriced }
+    }
+}
+
+impl From<tariff::Error> for Unknown {
+    fn from(why: tariff::Error) -> Unknown {
+        mind::Error::from(why).into()
     }
 }
 
@@ -134,7 +141,7 @@ impl Models {
         if !self.mapped.is_empty() {
             return self.names().map(|name| (name.to_owned(), "bardo".to_owned())).collect();
         }
-        let sellers = mind::sellers(&has_key);
+        let sellers = tariff::sellers(&has_key);
         let known = self.prices.book().rows().iter().filter(|row| sellers.contains(&row.provider()));
         let own = self.prices.own().keys().filter(|name| {
             Named::parse(name).is_ok_and(|named| named.key_env.is_none_or(|variable| has_key(&variable)))
@@ -183,7 +190,7 @@ impl Models {
 /// Environment variables that hold keys of the owner's: none of them is an agent's business.
 pub fn keys(settings: &Settings) -> Result<BTreeSet<String>, Error> {
     let mut keys: BTreeSet<String> =
-        mind::PROVIDERS.iter().filter_map(|known| known.key_env.map(str::to_owned)).collect();
+        tariff::PROVIDERS.iter().filter_map(|known| known.key_env.map(str::to_owned)).collect();
     let models = Models::of(settings, Prices::default())?;
     for (_, stands_for, _) in &models.mapped {
         keys.extend(Named::parse(stands_for)?.key_env);
@@ -230,16 +237,16 @@ fn spoken(protocol: Protocol) -> &'static str {
 }
 
 fn usual(name: &str, spoken: &str) -> String {
-    let named = name.split_once('/').is_some_and(|(provider, _)| mind::PROVIDERS.iter().any(|p| p.name == provider));
+    let named = name.split_once('/').is_some_and(|(provider, _)| tariff::PROVIDERS.iter().any(|p| p.name == provider));
     if named { name.to_owned() } else { format!("{spoken}/{name}") }
 }
 
 #[cfg(test)]
 mod tests {
-    use mind::Book;
+    use tariff::Book;
 
     use super::*;
-    use shell::config::File;
+    use settings::File;
 
     fn models(text: &str) -> Result<Models, Error> {
         let flags = [format!("gateway.models={text}"), "models.prices=vllm/big=1/2".to_owned()];

@@ -17,12 +17,13 @@ use axum::http::{Method, Response, StatusCode};
 use golem::call::{Denied, Left};
 use golem::mortality::phase::Tier;
 use golem::{Name, Usdc};
-use mind::Writes;
 use serde_json::json;
-use shell::config::{Prices, Settings};
+use settings::chance;
+use settings::{Prices, Settings};
 use shell::errands::{Bound, Counter, Stands, Verdict, Wanted};
 use shell::home::agent;
-use shell::{Error, GolemHome, Home, chance, durable};
+use shell::{Error, GolemHome, Home, durable};
+use tariff::Writes;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 

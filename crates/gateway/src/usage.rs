@@ -1,8 +1,8 @@
 //! What a call used, as whoever answered counted it, found where each protocol says it. Of two ways to read a count the dearer
 //! one is taken.
 
-pub(super) use mind::Tokens as Usage;
 use serde_json::Value;
+pub(super) use tariff::Tokens as Usage;
 
 use super::protocol::Protocol;
 
@@ -88,8 +88,8 @@ fn generated(usage: &Value) -> Option<Usage> {
 
 #[cfg(test)]
 mod tests {
-    use mind::{Book, Price};
     use serde_json::json;
+    use tariff::{Book, Price};
 
     use super::*;
 

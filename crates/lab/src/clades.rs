@@ -14,11 +14,11 @@ use golem::grimoire::{Class, Entry, How, Kind, Provenance, Source, Status};
 use golem::life::{Birth, Endowment};
 use golem::world::DomainKind;
 use golem::{Golem, GolemId, Life, Usdc, What, laws};
-use shell::chance::{Secret, identity};
-use shell::life::rehearsal::Rehearsal;
+use settings::chance::{Secret, identity};
 use world::{Ledger, Spec};
 
 use crate::lives::Error;
+use crate::rehearsal::Rehearsal;
 use crate::skill::{Errors, Listener};
 
 /// What a run of groups depends on.

@@ -12,10 +12,10 @@ use golem::life::{Birth, Endowment};
 use golem::rule;
 use golem::{Command, CommandId, Golem, Life, Time, What};
 use serde::{Deserialize, Serialize};
-use shell::chance::{Secret, identity};
-use shell::life::rehearsal::Rehearsal;
+use settings::chance::{Secret, identity};
 
 use crate::lives::{Error, Lately, Paths, Plan};
+use crate::rehearsal::Rehearsal;
 use crate::skill::{Errors, Listener};
 use crate::tables::Table;
 

@@ -9,8 +9,8 @@ use reqwest::Url;
 use reqwest::blocking::Client;
 use serde_json::Value;
 
-use crate::answer::printable;
-use crate::provider::PROVIDERS;
+use tariff::PROVIDERS;
+use tariff::printable;
 
 /// A server of this machine takes a connection in less, or is not there.
 const CONNECT: Duration = Duration::from_millis(200);

@@ -50,12 +50,9 @@ pub enum Error {
         dollars(*needs), dollars(*most)
     )]
     TooDear { model: String, needs: u64, most: u64 },
-    /// Not before somebody says what it costs.
-    #[error(
-        "it is not known what {model} costs, so it is not asked: {why}; to say what it costs, write \
-         prices = \"{model}=IN/OUT\" under [models] in bardo.toml, with dollars for a million tokens as IN and OUT"
-    )]
-    Unpriced { model: String, why: String },
+    /// It is named in no way, or nobody has said what it costs.
+    #[error(transparent)]
+    Tariff(#[from] tariff::Error),
     /// What was stored and what is made now do not go together.
     #[error(
         "`{model}` gives vectors of {got} dimensions where {known} were expected: it is not the model it was; go \

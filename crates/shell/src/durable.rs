@@ -4,10 +4,10 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use settings::chance;
 use vault::disk;
 
 use crate::Error;
-use crate::chance;
 use crate::private;
 
 /// A fresh folder that nobody else is using, to make something whole in.

@@ -4,6 +4,7 @@ use std::any::Any;
 use std::path::{Path, PathBuf};
 
 use golem::Name;
+use settings::chance;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -48,7 +49,7 @@ pub enum Error {
     #[error("{0}")]
     Broke(String),
     #[error("{0}")]
-    Config(#[from] crate::config::ConfigError),
+    Config(#[from] settings::ConfigError),
     #[error("{0}")]
     Vault(#[from] vault::Error),
     #[error("{0}")]
@@ -60,6 +61,21 @@ pub enum Error {
     Unwritten { why: String, instead: String },
     #[error("{what} {path}: {source}")]
     Io { what: &'static str, path: PathBuf, source: std::io::Error },
+}
+
+impl From<tariff::Error> for Error {
+    fn from(why: tariff::Error) -> Error {
+        Error::Mind(why.into())
+    }
+}
+
+impl From<chance::Error> for Error {
+    fn from(why: chance::Error) -> Error {
+        match why {
+            chance::Error::Secret(path) => Error::Secret(path),
+            chance::Error::Io { what, path, source } => Error::Io { what, path, source },
+        }
+    }
 }
 
 impl Error {

@@ -10,9 +10,7 @@ pub mod hash;
 pub mod private;
 pub mod wall;
 
-pub mod chance;
 mod clock;
-pub mod config;
 pub mod durable;
 pub mod errands;
 pub mod program;

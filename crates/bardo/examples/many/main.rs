@@ -17,10 +17,10 @@ use golem::grimoire::How;
 use golem::grimoire::bundle::export;
 use golem::life::Birth;
 use golem::{Golem, Record, Usdc, What, laws};
+use lab::rehearsal::Rehearsal;
+use settings::chance::{Secret, identity};
+use settings::{File, Settings};
 use shell::Home;
-use shell::chance::{Secret, identity};
-use shell::config::{File, Settings};
-use shell::life::rehearsal::Rehearsal;
 use vault::{Treasury, Vault};
 use world::{Ledger, Spec};
 

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use server::up::notify::Telling;
 use server::up::{Chores, Plan, Up};
-use shell::config::{File, Settings};
+use settings::{File, Settings};
 use shell::life::birth::{Wish, birth};
 use shell::life::newborn;
 use shell::view::board::Board;

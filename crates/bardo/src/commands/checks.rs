@@ -8,7 +8,7 @@ use golem::Command;
 use golem::time::Time;
 use golem::world::DomainKind;
 use serde_json::json;
-use shell::config::{read_moment, read_span};
+use settings::{read_moment, read_span};
 use shell::life::checks::{self, Plan};
 use shell::{Error, GolemHome, Home};
 use world::checks::Round;

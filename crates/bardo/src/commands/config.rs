@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use shell::config::{File, Settings, schema};
+use settings::{File, Settings, schema};
 use shell::{Error, Home};
 
 use crate::args::{ConfigFile, ConfigVerb};

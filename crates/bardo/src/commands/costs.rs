@@ -4,7 +4,7 @@
 use std::process::ExitCode;
 
 use golem::{Time, Usdc};
-use shell::config::read_span;
+use settings::read_span;
 use shell::view::costs::Costs;
 use shell::view::portrait::Row;
 use shell::view::spending::{ModelCosts, Spending};

@@ -6,10 +6,11 @@ use std::process::ExitCode;
 use golem::Name;
 use golem::thanatopsis::Testament;
 use serde::Serialize;
+use settings::chance::Secret;
 use shell::care::doctor;
 use shell::legacy::testament;
 use shell::life::heirs::{self, Heir, Preview};
-use shell::{Error, GolemHome, Home, chance::Secret};
+use shell::{Error, GolemHome, Home};
 use vault::Reader;
 
 use crate::args::{Successor, TestamentArgs};

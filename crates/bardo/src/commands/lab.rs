@@ -48,7 +48,8 @@ pub(crate) fn lives(home: &Home, args: &LivesArgs, json: bool) -> Result<ExitCod
 /// What the lab says in its own words is about what was asked of it.
 fn said(error: lives::Error) -> Error {
     match error {
-        lives::Error::Host(error) => error,
+        lives::Error::Life(error) => super::hands::broke(error),
+        lives::Error::Io { what, path, source } => Error::Io { what, path, source },
         lives::Error::World(error) => error.into(),
         other => Error::Usage(other.to_string()),
     }

@@ -9,7 +9,7 @@ use golem::Name;
 use golem::time::{Span, Time};
 use golem::world::Observation;
 use serde_json::json;
-use shell::config::{File, Settings};
+use settings::{File, Settings};
 use shell::life::birth::{Wish, birth};
 use shell::life::checks;
 use shell::life::newborn;

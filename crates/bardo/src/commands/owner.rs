@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use golem::owner::Account;
 use golem::{Command, Usdc, thanatopsis};
 use serde_json::json;
-use shell::config::Settings;
+use settings::Settings;
 use shell::home::inbox::Body;
 use shell::orders::fleet::{self, Brake};
 use shell::orders::order::{self, Heard, NO_SNAPSHOT, PATIENCE, dead, hear};

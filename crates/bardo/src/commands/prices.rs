@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use mind::{Named, Price, Rates, Row, without_brackets};
 use serde_json::{Value, json};
 use shell::home::prices::age;
 use shell::{Error, Home};
+use tariff::{Named, Price, Rates, Row, without_brackets};
 
 use crate::args::PricesVerb;
 use crate::output::{self, count, line};
@@ -64,8 +64,8 @@ fn show(home: &Home, model: &str, json: bool) -> Result<(), Error> {
 fn list(home: &Home, provider: Option<&str>, json: bool) -> Result<(), Error> {
     let prices = home.prices()?;
     let of = |name: &str| provider.is_none_or(|wanted| name.split('/').next() == Some(wanted));
-    if let Some(wanted) = provider.filter(|wanted| !mind::PROVIDERS.iter().any(|known| known.name == *wanted)) {
-        let names: Vec<&str> = mind::PROVIDERS.iter().map(|known| known.name).collect();
+    if let Some(wanted) = provider.filter(|wanted| !tariff::PROVIDERS.iter().any(|known| known.name == *wanted)) {
+        let names: Vec<&str> = tariff::PROVIDERS.iter().map(|known| known.name).collect();
         return Err(Error::Usage(format!("there is no provider {wanted} here; there are {}", names.join(", "))));
     }
     let rows: Vec<&Row> =

@@ -6,9 +6,9 @@ use std::path::Path;
 use hmac::{Hmac, KeyInit, Mac};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use settings::chance::{self, Secret};
 use sha2::Sha256;
 use shell::Error;
-use shell::chance::Secret;
 
 /// The key that an experiment and its workers share.
 #[derive(Clone)]
@@ -43,8 +43,8 @@ pub(super) fn secret_in(path: &Path) -> Result<Secret, Error> {
 
 fn load(path: &Path) -> Result<Secret, Error> {
     Secret::load(path).map_err(|error| match error {
-        Error::Secret(path) => Error::Usage(format!("{} holds no key: 64 hexadecimal digits", path.display())),
-        error => error,
+        chance::Error::Secret(path) => Error::Usage(format!("{} holds no key: 64 hexadecimal digits", path.display())),
+        error => error.into(),
     })
 }
 

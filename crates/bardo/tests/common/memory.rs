@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 
 use golem::event::Event;
 use golem::{Golem, Life, Record, What, mortality, owner};
-use shell::chance::Secret;
-use shell::life::rehearsal::Rehearsal;
+use lab::rehearsal::Rehearsal;
+use settings::chance::Secret;
 use shell::life::worlds;
 use vault::codec::Hash;
 use vault::{Line, Reader};

@@ -122,7 +122,7 @@ fn a_home_made_by_the_library_is_closed_too() {
     let folder = tempfile::tempdir().unwrap();
     let home = shell::Home::at(folder.path().join("home"));
     let none = std::iter::empty();
-    home.init(&shell::config::Settings::load(shell::config::File::Bardo, None, none, &[]).unwrap()).unwrap();
+    home.init(&settings::Settings::load(settings::File::Bardo, None, none, &[]).unwrap()).unwrap();
     assert_eq!(mode(home.root()), 0o700);
 }
 

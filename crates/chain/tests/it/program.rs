@@ -8,8 +8,8 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use settings::{File, Settings};
 use shell::Home;
-use shell::config::{File, Settings};
 
 use crate::common::parts;
 

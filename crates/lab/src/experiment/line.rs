@@ -7,12 +7,12 @@ use golem::life::{Birth, Endowment};
 use golem::rule::{self, Heuristic};
 use golem::{Command, CommandId, Golem, Life, Span, Time, Usdc, What};
 use serde::{Deserialize, Serialize};
-use shell::chance::{Secret, identity};
-use shell::life::rehearsal::Rehearsal;
+use settings::chance::{Secret, identity};
 use world::World;
 
 use super::arm::{Crosses, Detector, Ends, Heir, Settled};
 use super::{Budget, Error};
+use crate::rehearsal::Rehearsal;
 use crate::skill::{Errors, Listener};
 
 /// Ticks of a life that tell how it began.

@@ -10,7 +10,7 @@ use golem::rule;
 use golem::{Span, Time, Usdc};
 
 use lab::Quantiles;
-use shell::life::rehearsal::Rehearsal;
+use lab::rehearsal::Rehearsal;
 use world::{Candles, Ledger, Spec, World};
 
 const HOUR: u64 = 3_600;

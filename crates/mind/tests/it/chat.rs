@@ -6,8 +6,9 @@ use std::net::{TcpListener, TcpStream};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use mind::{Ask, Chat, ChatConfig, Error, Named, Price};
+use mind::{Ask, Chat, ChatConfig, Error};
 use serde_json::{Value, json};
+use tariff::{Named, Price};
 use testing::model::Server;
 
 /// Cargo sets it for every test, so it can stand in for a key that is set.
@@ -248,7 +249,8 @@ fn a_model_that_nobody_knows_the_cost_of_is_not_asked() {
     };
     let refused = Chat::open(&config("openai/gpt-99", None)).unwrap_err();
     assert!(
-        matches!(refused, Error::Unpriced { .. }) && refused.to_string().contains("prices = \"openai/gpt-99=IN/OUT\""),
+        matches!(refused, Error::Tariff(tariff::Error::Unpriced { .. }))
+            && refused.to_string().contains("prices = \"openai/gpt-99=IN/OUT\""),
         "{refused}"
     );
     assert!(Chat::open(&config("openai/gpt-99", Some(Price::parse("1/2").unwrap()))).is_ok());

@@ -216,7 +216,7 @@ fn settings_that_cannot_work_are_refused_before_anything_is_asked() {
         ServedConfig { timeout: Duration::ZERO, ..fine() },
     ];
     for config in wrong {
-        assert!(matches!(Served::open(&config), Err(Error::Config { .. })), "{config:?}");
+        assert!(matches!(Served::open(&config), Err(Error::Config { .. } | Error::Tariff(_))), "{config:?}");
     }
     Served::open(&fine()).unwrap();
     Served::open(&ServedConfig { url: "https://embeddings.example.com".to_owned(), ..fine() }).unwrap();

@@ -6,7 +6,7 @@ use golem::mortality::economic;
 use golem::policy::Proposal;
 use golem::{Command, Life, Say, Time};
 use serde_json::{Value, json};
-use shell::config::{read_moment, read_span};
+use settings::{read_moment, read_span};
 use shell::home::inbox::Body;
 use shell::home::tokens::Scope;
 use shell::home::{GolemHome, Home};

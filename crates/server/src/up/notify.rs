@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use golem::Usdc;
 use reqwest::blocking::Client;
+use settings::Settings;
 use shell::Error;
-use shell::config::Settings;
 use shell::life::desk::Desk;
 use shell::view::board::Board;
 use shell::view::notes::{KINDS, host_note};

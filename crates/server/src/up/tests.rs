@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use golem::Command;
-use shell::config::{File, Settings};
+use settings::{File, Settings};
 use shell::home::inbox::{self, Body};
 use shell::home::tokens;
 use shell::life::birth::{Wish, birth};

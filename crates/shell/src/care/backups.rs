@@ -16,12 +16,12 @@ use std::time::{Duration, SystemTime};
 
 use golem::GolemId;
 use serde::{Deserialize, Serialize};
+use settings::Settings;
 use vault::{Head, Seal};
 
 use super::copies;
 use super::label::label_of;
 use super::sealed::{self, Passphrase};
-use crate::config::Settings;
 use crate::durable::{copy_if_there, sync_folder};
 use crate::feeds::Plan;
 use crate::home::{GolemHome, Home, data};

@@ -9,14 +9,15 @@ use std::time::{Duration, Instant, SystemTime};
 use golem::event::Event;
 use golem::mortality;
 use golem::{Golem, Life, Usdc};
-use mind::{Ask, Chat, ChatConfig, Named, Said};
+use mind::{Ask, Chat, ChatConfig, Said};
 use serde::Serialize;
 use serde_json::json;
+use settings::chance::Secret;
+use tariff::Named;
 use vault::{Anchor, Head, Log, Reader, Seal, Treasury};
 use world::{Ledger, Spec};
 
 use crate::Error;
-use crate::chance::Secret;
 use crate::feeds;
 use crate::home::books::{self, Account, Own};
 use crate::home::key::Key;

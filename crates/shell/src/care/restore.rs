@@ -10,13 +10,13 @@ use std::time::{Duration, Instant};
 
 use golem::life::Birth;
 use golem::{Golem, GolemId, Life, Name};
+use settings::chance::Secret;
+use settings::{File, Settings};
 use vault::{Anchor, Head, Passing, Reader, Seal};
 use world::Ledger;
 
 use super::label::{self, LABEL, Standing};
 use super::parcel::Crib;
-use crate::chance::Secret;
-use crate::config::{File, Settings};
 use crate::durable::{copy_if_there, sync_folder};
 use crate::home::loan::Loan;
 use crate::home::{GolemHome, Home, books};

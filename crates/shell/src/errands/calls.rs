@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use golem::call::{Denied, How, Kinds, Left, Unit, Used};
 use golem::mortality::phase::{Phase, Tier};
 use golem::{Name, Usdc};
-use mind::Price;
+use tariff::Price;
 use tokio::sync::{oneshot, watch};
 
 use super::far::Waker;

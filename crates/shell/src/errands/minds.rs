@@ -10,13 +10,14 @@ use std::time::{Duration, Instant};
 use golem::thought::{self, Answer, Prompt, Purpose, Question, Silence};
 use golem::world::Manifest;
 use golem::{Usdc, What};
-use mind::{Ask, Chat, ChatConfig, Named};
+use mind::{Ask, Chat, ChatConfig};
+use settings::Prices;
+use tariff::Named;
 
 use super::far::Waker;
 use super::health::Health;
 use super::kept::{self, Keep, Kept};
 use super::slots::{Errands, Served};
-use crate::config::Prices;
 
 /// How long a model has to answer, whatever its golem would wait.
 const LONGEST: Duration = Duration::from_secs(if cfg!(test) { 2 } else { 120 });
@@ -251,7 +252,7 @@ fn silence(why: &mind::Error) -> Silence {
         Error::Slow { .. } => Silence::Slow,
         Error::Failed { .. } | Error::Cut { .. } => Silence::Failed,
         Error::TooDear { .. } => Silence::TooDear,
-        Error::Unknown { .. } | Error::Unpriced { .. } => Silence::Unknown,
+        Error::Unknown { .. } | Error::Tariff(tariff::Error::Unpriced { .. }) => Silence::Unknown,
         Error::Nonsense { .. } => Silence::Unusable,
         _ => Silence::Refused,
     }

@@ -13,12 +13,12 @@ use golem::policy::Refusal;
 use golem::thought::prompt;
 use golem::world::{Bar, Observation};
 use golem::{Birth, Command, CommandId, Errand, Golem, GolemId, Input, Owed, Record, Span, Time, Usdc, What};
-use mind::{Named, Price};
+use settings::Prices;
+use tariff::{Named, Price};
 use testing::provider::{Act, Provider};
 
 use super::slots::Errands;
 use super::{Asking, Keep, Minds, Thinking};
-use crate::config::Prices;
 
 fn full() -> bool {
     std::env::var_os("BARDO_FULL").is_some()
@@ -28,7 +28,7 @@ fn asking(model: &str, slots: usize) -> Asking {
     let name = Named::parse(model).unwrap().name;
     let prices = BTreeMap::from([(name, Price::parse("1/5").unwrap())]);
     Asking {
-        prices: Prices::new(prices, mind::Book::built_in()),
+        prices: Prices::new(prices, tariff::Book::built_in()),
         slots,
         keep: Keep { folder: PathBuf::new(), days: 0 },
     }

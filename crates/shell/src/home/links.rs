@@ -61,7 +61,7 @@ fn until(path: &PathBuf) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{File, Settings};
+    use settings::{File, Settings};
 
     #[test]
     fn a_link_is_good_once_and_for_a_while_and_few_are_kept() {

@@ -13,16 +13,17 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use golem::time::Span;
 use golem::{Golem, GolemId, Life, Name};
+use settings::chance;
+use settings::{File, Settings};
 use vault::archive::{self, Retention};
 use vault::{Batch, Glance, Head, Holder, Line, Log, LogReader, Notice, Place, Reader, Tip, Treasury, Vault};
 use world::series::Series;
 use world::{Candles, Spec};
 
 use crate::clock::Clock;
-use crate::config::{self, File, Settings};
 use crate::errands::{Counters, FarWorlds, Minds};
 use crate::wall::Wall;
-use crate::{Error, chance, durable, private};
+use crate::{Error, durable, private};
 
 #[derive(Clone, Debug)]
 pub struct Home {
@@ -108,7 +109,7 @@ impl Home {
         } else {
             String::new()
         };
-        let text = config::put(File::Bardo, &path.display().to_string(), &text, key, to).map_err(Error::Usage)?;
+        let text = settings::put(File::Bardo, &path.display().to_string(), &text, key, to).map_err(Error::Usage)?;
         durable::write(&path, text.as_bytes())
     }
 
@@ -118,7 +119,7 @@ impl Home {
             return *known;
         }
         match self.settings() {
-            Ok(settings) => *self.retention.get_or_init(|| settings.retention()),
+            Ok(settings) => *self.retention.get_or_init(|| retention(&settings)),
             // An order is not refused for a slip in the settings, and what is kept too long can go later.
             Err(_) => Retention::Whole,
         }
@@ -137,7 +138,7 @@ impl Home {
         private::close(&self.root).map_err(Error::io("cannot close to others", &self.root))?;
         let path = self.config();
         if !path.exists() {
-            durable::write(&path, config::template(File::Bardo).as_bytes())?;
+            durable::write(&path, settings::template(File::Bardo).as_bytes())?;
         }
         let new = !self.is_known();
         if !new && !Treasury::is_known(&self.root, &self.heads()) {
@@ -572,5 +573,14 @@ impl GolemHome {
     /// Whether this folder holds the life with this id.
     pub fn is(&self, id: GolemId) -> bool {
         Reader::open(&self.database()).and_then(|reader| reader.id()).is_ok_and(|other| other == id)
+    }
+}
+
+fn retention(settings: &Settings) -> Retention {
+    match settings.text("journal.retention") {
+        Some("whole") => Retention::Whole,
+        Some("span") => Retention::Span(settings.span("journal.span")),
+        Some("archived") => Retention::Archived,
+        other => unreachable!("the table offers no retention {other:?}"),
     }
 }

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use jiff::civil::Date;
-use mind::Book;
+use settings::Prices;
+use tariff::Book;
 
 use super::Home;
-use crate::config::Prices;
 use crate::{Error, durable};
 
 /// A book that was looked up more days ago is old: prices change by the month.
@@ -70,7 +70,7 @@ mod tests {
     const DAY: i64 = 86_400_000;
 
     fn text(day: &str, price: u64) -> String {
-        let built_in = include_str!("../../../mind/src/prices.csv");
+        let built_in = include_str!("../../../tariff/src/prices.csv");
         let columns = built_in.lines().find(|line| line.starts_with("provider/model")).unwrap();
         format!("# looked up {day}; by hand\n{columns}\nopenai/mine,{price},{price},,,,,,,,,,,,text,,,mine\n")
     }

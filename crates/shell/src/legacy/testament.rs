@@ -8,12 +8,12 @@ use golem::grimoire::Grimoire;
 use golem::inheritance::{BUDGET, Way, estate, whole};
 use golem::thanatopsis::{Outside, Review, Section, Testament, write};
 use golem::{Life, Time};
+use settings::chance::Secret;
 use vault::Reader;
 
 use super::bundle::pack;
 use super::shelf;
 use crate::Error;
-use crate::chance::Secret;
 use crate::durable;
 use crate::home::GolemHome;
 use crate::home::key::Key;

@@ -7,6 +7,8 @@ use golem::inheritance::Descent;
 use golem::life::{Birth, Endowment};
 use golem::world::Manifest;
 use golem::{Golem, Name, Time, laws};
+use settings::Settings;
+use settings::chance::{self, Secret};
 use vault::{Head, Place, Vault};
 use world::{Ledger, Spec, World};
 
@@ -16,8 +18,6 @@ use super::outside::Outside;
 use super::programs::Programs;
 use super::worlds;
 use crate::Error;
-use crate::chance::{self, Secret};
-use crate::config::Settings;
 use crate::durable::{aside, sync_folder};
 use crate::home::{GolemHome, Home};
 

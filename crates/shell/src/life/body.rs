@@ -10,6 +10,7 @@ use golem::grimoire::{self, Grimoire};
 use golem::shell::Shell;
 use golem::world::{Effect, Observation};
 use golem::{Duty, Errand, Event, GolemId, Life, Record, What};
+use settings::chance::Secret;
 use vault::Treasury;
 
 use super::ground::Ground;
@@ -17,7 +18,6 @@ use super::listener::Listener;
 use super::memory;
 use super::writing::Writing;
 use crate::Error;
-use crate::chance::Secret;
 use crate::errands::{Act, Served, Thinking, Waker};
 use crate::home::GolemHome;
 use crate::legacy::testament;

@@ -201,7 +201,7 @@ impl Bound {
 
 #[cfg(test)]
 mod tests {
-    use mind::Price;
+    use tariff::Price;
 
     use super::*;
 

@@ -3,13 +3,13 @@
 
 use golem::{Name, Usdc};
 use serde::{Deserialize, Serialize};
+use settings::{File, Settings};
 use utoipa::ToSchema;
 
 use super::birth::{Wish, birth};
 use super::living::Living;
 use super::newborn;
 use super::programs::Programs;
-use crate::config::{File, Settings};
 use crate::feeds::is_followed;
 use crate::home::data;
 use crate::legacy::bundle;

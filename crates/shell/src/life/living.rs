@@ -13,6 +13,7 @@ use golem::rule::text::Parsed;
 use golem::shell;
 use golem::world::{Observation, Timing};
 use golem::{Golem, Life, Owed, Time, What, Which};
+use settings::chance::Secret;
 use vault::{Treasury, Vault};
 use world::Ledger;
 
@@ -22,7 +23,6 @@ use super::listener::{Listener, Silent};
 use super::mind::Minding;
 use super::writing::Writing;
 use super::{playbook, worlds};
-use crate::chance::Secret;
 use crate::errands::Waker;
 use crate::home::{GolemHome, books};
 use crate::wall::Wall;

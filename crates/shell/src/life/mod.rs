@@ -22,7 +22,6 @@ pub mod playbook;
 pub mod post;
 pub mod programs;
 pub mod recall;
-pub mod rehearsal;
 mod running;
 mod siblings;
 mod thinking;

@@ -4,12 +4,13 @@ use std::path::Path;
 
 use golem::Name;
 use golem::time::Span;
+use settings::chance;
+use settings::{File, Origin, Settings};
 use world::series::Series;
 use world::{Candles, Check, Says, Spec};
 
-use crate::config::{File, Origin, Settings};
 use crate::home::data;
-use crate::{Error, Home, chance};
+use crate::{Error, Home};
 
 /// What goes without saying where an agent of the owner's is held to checks: it lives on what it spends, acts elsewhere,
 /// and nobody but itself speaks for it.

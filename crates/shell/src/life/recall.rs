@@ -2,10 +2,10 @@
 //! always work. Vectors are filled in when asked for; a model that cannot be reached costs nothing but them.
 
 use mind::{Embedder, Served, ServedConfig};
+use settings::Settings;
 use vault::{Reader, Vault, grimoire};
 
 use crate::Error;
-use crate::config::Settings;
 
 /// Texts sent at once.
 const BATCH: usize = 32;

@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 use golem::grimoire::{Entry, Grimoire};
 use golem::thought::{self, Prompt, Purpose, Question};
 use golem::{Life, What, dream};
+use settings::{File, Prices, Settings};
 use vault::Reader;
 
 use super::body::Body;
 use super::listener::Listener;
 use super::living::Living;
 use crate::Error;
-use crate::config::{File, Prices, Settings};
 use crate::errands::{Asking, Keep, Thinking};
 use crate::legacy::testament;
 use crate::view::herald::Herald;

@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 
 use golem::thought::Told;
 use golem::{Command, CommandId};
+use settings::{File, Settings};
 use vault::Reader;
 
 use super::brakes::{self, Came, Kind};
 use crate::Error;
-use crate::config::{File, Settings};
 use crate::home::GolemHome;
 use crate::home::inbox::{self, Body, Reply};
 use crate::life::{Living, Silent};

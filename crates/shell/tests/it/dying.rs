@@ -7,7 +7,6 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use crate::common::{lives, mix};
 use golem::constitution::OnDeath;
 use golem::heartbeat::{self, State};
 use golem::mortality;
@@ -15,7 +14,7 @@ use golem::owner;
 use golem::policy;
 use golem::thanatopsis::{self, Rite};
 use golem::{Command, CommandId, Event, GolemId, Life, Record, Usdc};
-use shell::config::{File, Settings};
+use settings::{File, Settings};
 use shell::legacy::bundle;
 use shell::legacy::testament;
 use shell::life::birth::{Wish, birth};
@@ -23,6 +22,8 @@ use shell::life::{Ending, Listener, Living, Pace, Run};
 use shell::{Error, GolemHome, Home};
 use vault::{Head, Reader};
 use world::Spec;
+
+use crate::common::{lives, mix};
 
 const CAUSES: [&str; 5] = ["economic", "stochastic", "epistemic_senescence", "owner_kill", "kill_switch"];
 /// Neighbours in one home, who are told of each death.

@@ -2,7 +2,5 @@
 
 mod common;
 mod dying;
-mod lives;
 mod pictures;
-mod poison;
 mod recall;

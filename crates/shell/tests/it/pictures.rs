@@ -4,8 +4,7 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use crate::common::lives;
-use shell::config::{File, Settings};
+use settings::{File, Settings};
 use shell::life::birth::{Wish, birth};
 use shell::life::{Living, Pace, Run, Silent};
 use shell::view::history::History;
@@ -13,6 +12,8 @@ use shell::view::pictures::Pictures;
 use shell::view::remembered::pictures;
 use shell::{GolemHome, Home};
 use world::Spec;
+
+use crate::common::lives;
 
 const LIVES_ON: [&str; 3] =
     ["mortality.stochastic.enabled=false", "mortality.epistemic.enabled=false", "dream.enabled=false"];

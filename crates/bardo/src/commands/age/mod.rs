@@ -26,7 +26,7 @@ pub(crate) fn age(home: &Home, args: &AgeArgs, json: bool) -> Result<ExitCode, E
         return Ok(ExitCode::SUCCESS);
     }
     // Without a home there is the book that is built in.
-    let book = home.book().unwrap_or_else(|_| mind::Book::built_in());
+    let book = home.book().unwrap_or_else(|_| tariff::Book::built_in());
     let mut shelf = Shelf::new(&book, shell::wall::now_ms());
     if args.golems {
         golems(home, &mut shelf);

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use golem::books::Books;
 use golem::rule::Provenance;
 use golem::{Life, Name, Record};
-use shell::config::{File, Settings};
+use settings::{File, Settings};
 use shell::legacy::testament;
 use shell::life::birth::{Wish, birth};
 use shell::life::heirs::{self, Estate, Heir};

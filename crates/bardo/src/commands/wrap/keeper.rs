@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use gateway::{self, Listen, TurnedAway};
 use golem::call::Denied;
 use golem::{Event, Life, Record, Usdc, call, owner};
-use mind::Price;
-use shell::config::Settings;
+use settings::Settings;
 use shell::life::{Ending, Listener, Living, Pace, Run};
 use shell::{Error, GolemHome, Home};
+use tariff::Price;
 
 use super::servers::Own;
 use crate::output;

@@ -5,9 +5,9 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use mind::PROVIDERS;
-use shell::config::read_span;
+use settings::read_span;
 use shell::{Error, Home};
+use tariff::PROVIDERS;
 
 use super::keys::{self, Given, Wish};
 use super::known::{self, Recognised};

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use golem::{Command, Name, Usdc};
 use serde::{Deserialize, Serialize};
+use settings::{File, Origin, Settings};
 use sha2::Digest;
-use shell::config::{File, Origin, Settings};
 use shell::home::inbox::Body;
 use shell::orders::order;
 use shell::{Error, GolemHome, Home};

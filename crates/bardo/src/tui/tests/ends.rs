@@ -7,7 +7,7 @@ use golem::mortality::death::Cause;
 use golem::thanatopsis::Testament;
 use golem::wire::Message;
 use golem::{Command, CommandId, Life};
-use shell::config::{File, Settings};
+use settings::{File, Settings};
 use shell::legacy::testament;
 use shell::life::birth::{Wish, birth};
 use shell::life::{Pace, Run, Silent};

@@ -9,11 +9,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::common::host::Host;
-use crate::common::{Tent, full};
 use golem::time::Span;
+use settings::{File, Settings};
 use shell::Home;
-use shell::config::{File, Settings};
 use shell::feeds::{Asks, Follower, Plan, Source, Venue, Which};
 use shell::life::birth::{Wish, birth};
 use shell::life::{Living, Pace, Run, Silent};
@@ -21,6 +19,9 @@ use vault::Reader;
 use venue::{Act, Exchange, True, Weather, dice};
 use world::series::{Series, Writer};
 use world::{Candle, Spec};
+
+use crate::common::host::Host;
+use crate::common::{Tent, full};
 
 const HOUR: u64 = 3_600;
 /// 2026-03-02 00:00 UTC.

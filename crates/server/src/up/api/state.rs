@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use shell::config::Settings;
+use settings::Settings;
 use shell::home::tokens::{self, Keyring};
 use shell::life::desk::Desk;
 use shell::orders::book::Book;

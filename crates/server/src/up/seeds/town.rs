@@ -4,8 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use settings::{File, Settings};
 use shell::Home;
-use shell::config::{File, Settings};
 use shell::life::Silent;
 use shell::life::birth::{Wish, birth};
 use shell::wall::Wall;

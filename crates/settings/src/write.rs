@@ -6,7 +6,7 @@ use super::layers::check_text;
 use super::problem::File;
 
 /// The file with this key set; why it cannot be, in plain words.
-pub(crate) fn put(file: File, name: &str, text: &str, key: &str, to: &str) -> Result<String, String> {
+pub fn put(file: File, name: &str, text: &str, key: &str, to: &str) -> Result<String, String> {
     let mut document: DocumentMut = text.parse().map_err(|why| format!("{name} cannot be read: {why}"))?;
     let (section, last) = key.split_once('.').ok_or_else(|| format!("there is no key {key}"))?;
     let text = if document.contains_key(section) {

@@ -3,16 +3,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::common::{lives, mix};
 use golem::constitution::{Clocks, Constitution, Measure, MindKind, Mode};
 use golem::life::Birth;
 use golem::owner::Account;
 use golem::world::Observation;
 use golem::{Command, CommandId, Golem, Input, Life, Record, Span, Time, Usdc, What, laws};
-use shell::chance::{Secret, identity};
-use shell::life::rehearsal::Rehearsal;
+use lab::rehearsal::Rehearsal;
+use settings::chance::{Secret, identity};
 use vault::codec;
 use world::{Ledger, Spec};
+
+use crate::common::{lives, mix};
 
 fn birth(seed: u64, constitution: Constitution, spec: &Spec) -> (Birth, Secret) {
     let secret = Secret::from_seed(seed, "life");

@@ -8,8 +8,8 @@ use golem::grimoire::{How, Status};
 use golem::life::Birth;
 use golem::rule::Provenance;
 use golem::{Golem, Usdc, What, laws};
-use shell::chance::{Secret, identity};
-use shell::life::rehearsal::Rehearsal;
+use lab::rehearsal::Rehearsal;
+use settings::chance::{Secret, identity};
 use world::{Ledger, Spec};
 
 fn mix(n: u64) -> u64 {

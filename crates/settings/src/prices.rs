@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use mind::{Book, Named, Price, without_brackets};
+use tariff::{Book, Named, Price, without_brackets};
 
 #[derive(Clone, Debug)]
 pub struct Prices {
@@ -22,7 +22,7 @@ impl Prices {
         Prices { otherwise: price, ..self }
     }
 
-    pub fn of(&self, named: &Named) -> Result<Price, mind::Error> {
+    pub fn of(&self, named: &Named) -> Result<Price, tariff::Error> {
         let own = self.own.get(&named.name).or_else(|| self.own.get(without_brackets(&named.name)));
         let known = own.copied().or_else(|| self.book.find(&named.name).map(|row| row.price)).or(self.otherwise);
         known.map_or_else(|| self.book.price(named), Ok)

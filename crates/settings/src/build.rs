@@ -11,8 +11,7 @@ use golem::constitution::{
     ThoughtFigures, VitalityFigures,
 };
 use golem::stress;
-use mind::{Named, Price};
-use vault::archive::Retention;
+use tariff::{Named, Price};
 
 use super::kind::write_span;
 use super::{ConfigError, File, Origin, Problem, Settings};
@@ -164,7 +163,7 @@ impl Settings {
     }
 
     /// What models cost that the book does not know, by name.
-    pub fn prices(&self) -> Result<BTreeMap<String, Price>, mind::Error> {
+    pub fn prices(&self) -> Result<BTreeMap<String, Price>, tariff::Error> {
         let mut prices = BTreeMap::new();
         for price in self.names("models.prices").unwrap_or_default() {
             let (model, price) = price.rsplit_once('=').unwrap_or((&price, ""));
@@ -274,16 +273,6 @@ impl Settings {
             calls_day: counted("policy.cap.calls_per_day"),
             time: self.perhaps_span("policy.cap.time"),
             time_day: self.perhaps_span("policy.cap.time_per_day"),
-        }
-    }
-
-    /// How much of its journal a life keeps in its file.
-    pub fn retention(&self) -> Retention {
-        match self.text("journal.retention") {
-            Some("whole") => Retention::Whole,
-            Some("span") => Retention::Span(self.span("journal.span")),
-            Some("archived") => Retention::Archived,
-            other => unreachable!("the table offers no retention {other:?}"),
         }
     }
 

@@ -8,13 +8,27 @@ use std::fmt;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use golem::GolemId;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
-use crate::Error;
+/// What can be wrong with the file of a secret.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("{0} holds no readable secret; restore a backup of this golem")]
+    Secret(PathBuf),
+    #[error("{what} {path}: {source}")]
+    Io { what: &'static str, path: PathBuf, source: std::io::Error },
+}
+
+impl Error {
+    fn io(what: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Error {
+        let path = path.to_owned();
+        move |source| Error::Io { what, path, source }
+    }
+}
 
 #[derive(Clone)]
 pub struct Secret {

@@ -3,23 +3,23 @@
 
 use std::net::IpAddr;
 
-use reqwest::Url;
+use url::Url;
 
 use crate::Error;
 
 const WHAT: &str = "the address of the model server";
 
 #[derive(Clone, Debug)]
-pub(crate) struct Address {
+pub struct Address {
     /// Where it is asked.
-    pub(crate) url: Url,
+    pub url: Url,
     /// On this machine.
-    pub(crate) loopback: bool,
+    pub loopback: bool,
 }
 
 impl Address {
     /// Takes a server's root, its `/v1` or the whole address, which ends in this path: all three are in common use.
-    pub(crate) fn parse(base: &str, end: &str, allow_plain_http: bool) -> Result<Address, Error> {
+    pub fn parse(base: &str, end: &str, allow_plain_http: bool) -> Result<Address, Error> {
         // What was given is never repeated in a message: it might hold a password.
         let wrong = |why: String| Error::Config { what: WHAT, why };
         let example = "write it like http://localhost:11434 or https://api.example.com/v1";
@@ -53,7 +53,7 @@ impl Address {
         Ok(Address { url, loopback })
     }
 
-    pub(crate) fn encrypted(&self) -> bool {
+    pub fn encrypted(&self) -> bool {
         self.url.scheme() == "https"
     }
 }

@@ -79,15 +79,15 @@ pub struct Named {
     /// As it was written.
     pub name: String,
     pub model: String,
-    pub(crate) base: String,
-    pub(crate) protocol: Protocol,
+    pub base: String,
+    pub protocol: Protocol,
     pub key_env: Option<String>,
-    pub(crate) shape: Shape,
-    pub(crate) most_tokens: &'static str,
+    pub shape: Shape,
+    pub most_tokens: &'static str,
     /// On this machine, where nobody is paid.
     pub local: bool,
     /// The address is an owner's own and is added to as it stands, where ours are completed.
-    pub(crate) as_it_stands: bool,
+    pub as_it_stands: bool,
 }
 
 /// A server somebody has in place of a provider's own: a company's, another provider's, one on this machine. It is spoken to
@@ -131,7 +131,7 @@ impl Server {
 }
 
 fn host_of(address: &str) -> Option<String> {
-    reqwest::Url::parse(address).ok()?.host_str().map(str::to_owned)
+    url::Url::parse(address).ok()?.host_str().map(str::to_owned)
 }
 
 impl Named {
@@ -169,7 +169,7 @@ impl Named {
                 let names: Vec<&str> = PROVIDERS.iter().map(|known| known.name).collect();
                 wrong(format!(
                     "`{}` is with nobody known here; write PROVIDER/MODEL with one of {}, or the address of a server",
-                    crate::answer::printable(name),
+                    crate::error::printable(name),
                     names.join(", ")
                 ))
             })?;
@@ -233,69 +233,6 @@ mod tests {
         for name in ["https://sk-secret@example.com/v1/big", "https://a:b@example.com/v1/big", "https://@x/v1/big"] {
             let refused = Named::parse(name).unwrap_err().to_string();
             assert!(refused.contains("WORK_KEY") && !refused.contains("secret"), "{refused}");
-        }
-    }
-
-    /// They were overwritten in silence, and the key went to the provider's own address.
-    #[test]
-    fn a_server_of_ones_own_is_asked_at_its_own_address_with_its_own_key() {
-        let asked = |provider: &str, address: &str, model: &str, path: &str| {
-            let server = Server::parse(provider, address).unwrap();
-            let named = Named::parse(model).unwrap().served_by(&server);
-            let key = named.key_env.clone();
-            let price = Some(crate::Price::NOTHING);
-            let upstream = crate::Upstream::open(Named { key_env: None, ..named }, price).unwrap();
-            (upstream.url(path).unwrap(), upstream.model().to_owned(), key)
-        };
-        let work = || Some("WORK_KEY".to_owned());
-        for (provider, address, model, path, url, name, key) in [
-            (
-                "openai",
-                "https://WORK_KEY@example.com/v1/",
-                "openai/gpt-5",
-                "/chat/completions",
-                "https://example.com/v1/chat/completions",
-                "gpt-5",
-                work(),
-            ),
-            (
-                "openai",
-                "https://example.com/api/paas/v4",
-                "openai/openai/gpt-5",
-                "/responses",
-                "https://example.com/api/paas/v4/responses",
-                "openai/gpt-5",
-                None,
-            ),
-            (
-                "anthropic",
-                "https://WORK_KEY@example.com",
-                "anthropic/opus",
-                "/messages",
-                "https://example.com/v1/messages",
-                "opus",
-                work(),
-            ),
-            (
-                "anthropic",
-                "http://127.0.0.1:4000/anthropic",
-                "anthropic/opus",
-                "/messages",
-                "http://127.0.0.1:4000/anthropic/v1/messages",
-                "opus",
-                None,
-            ),
-        ] {
-            assert_eq!(asked(provider, address, model, path), (url.to_owned(), name.to_owned(), key));
-        }
-        let owner = |address: &str| Server::parse("openai", address).unwrap().owner().map(|known| known.name);
-        assert_eq!(owner("https://openrouter.ai/api/v1"), Some("openrouter"));
-        assert_eq!((owner("https://example.com/v1"), owner("http://localhost:8000/v1")), (None, None));
-        for wrong in
-            ["http://10.0.0.1/v1", "https://example.com/v1?api-version=2", "example.com", "https://sk-hush@example.com"]
-        {
-            let refused = Server::parse("openai", wrong).unwrap_err().to_string();
-            assert!(!refused.contains("hush"), "{refused}");
         }
     }
 

@@ -14,10 +14,17 @@ use golem::shell::{self, Shell};
 use golem::thought::{Question, Silence};
 use golem::world::Observation;
 use golem::{Duty, Errand, Golem, Life, Record, Usdc, What};
+use settings::chance::Secret;
 use world::World;
 
-use crate::Error;
-use crate::chance::Secret;
+/// What can go wrong on its stage.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("{0}")]
+    World(#[from] world::Error),
+    #[error("the world and the golem disagree: {0}")]
+    Fault(#[from] golem::Fault),
+}
 
 pub struct Rehearsal {
     golem: Golem,
