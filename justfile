@@ -98,7 +98,7 @@ counts:
 local:
     cargo clippy -p bardo-mind -p bardo-shell --features local --all-targets --locked -- -D warnings
     BARDO_REALPARTS=1 cargo nextest run -p bardo-mind --features local --locked
-    BARDO_REALPARTS=1 cargo nextest run -p bardo-shell --features local --locked --test it --success-output final recall::
+    BARDO_REALPARTS=1 cargo nextest run -p bardo-shell --features local --locked --lib --success-output final tests::recall::
 
 # The price book anew, from the newest tables on PyPI; what they do not agree on is printed and left out.
 prices:

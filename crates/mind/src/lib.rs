@@ -15,6 +15,8 @@ mod key;
 #[cfg(feature = "local")]
 mod local;
 mod served;
+#[cfg(test)]
+mod tests;
 mod texts;
 mod upstream;
 mod vector;

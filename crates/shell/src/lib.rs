@@ -27,6 +27,8 @@ pub mod life;
 
 pub mod care;
 pub mod orders;
+#[cfg(test)]
+mod tests;
 
 pub use errands::{Kept, kept};
 pub use error::{Error, panic_message};

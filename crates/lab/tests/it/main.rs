@@ -16,6 +16,7 @@ mod information;
 mod lineages;
 mod lives;
 mod mind;
+mod parts;
 mod phages;
 mod poison;
 mod realdata;

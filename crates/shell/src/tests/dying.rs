@@ -7,6 +7,11 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
+use crate::legacy::bundle;
+use crate::legacy::testament;
+use crate::life::birth::{Wish, birth};
+use crate::life::{Ending, Listener, Living, Pace, Run};
+use crate::{Error, GolemHome, Home};
 use golem::constitution::OnDeath;
 use golem::heartbeat::{self, State};
 use golem::mortality;
@@ -15,15 +20,10 @@ use golem::policy;
 use golem::thanatopsis::{self, Rite};
 use golem::{Command, CommandId, Event, GolemId, Life, Record, Usdc};
 use settings::{File, Settings};
-use shell::legacy::bundle;
-use shell::legacy::testament;
-use shell::life::birth::{Wish, birth};
-use shell::life::{Ending, Listener, Living, Pace, Run};
-use shell::{Error, GolemHome, Home};
 use vault::{Head, Reader};
 use world::Spec;
 
-use crate::common::{lives, mix};
+use crate::tests::common::{lives, mix};
 
 const CAUSES: [&str; 5] = ["economic", "stochastic", "epistemic_senescence", "owner_kill", "kill_switch"];
 /// Neighbours in one home, who are told of each death.

@@ -5,10 +5,10 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use crate::{Error, Ledger, Order, Sim, SimConfig, World};
 use golem::Usdc;
 use golem::time::{Span, Time};
 use golem::world::{Fate, Manifest, Observation, Outcome, Quote};
-use world::{Error, Ledger, Order, Sim, SimConfig, World};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lie {

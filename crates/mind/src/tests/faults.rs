@@ -6,7 +6,7 @@ use std::net::{TcpListener, TcpStream};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use mind::{Embedder, Error, Served, ServedConfig};
+use crate::{Embedder, Error, Served, ServedConfig};
 
 /// Cargo sets it for every test, so it can stand in for a key that is set.
 const VARIABLE: &str = "CARGO_PKG_NAME";
@@ -212,7 +212,7 @@ fn settings_that_cannot_work_are_refused_before_anything_is_asked() {
         ServedConfig { url: "http://embeddings.example.com".to_owned(), ..fine() },
         ServedConfig { model: " ".to_owned(), ..fine() },
         ServedConfig { batch: 0, ..fine() },
-        ServedConfig { batch: mind::BATCH + 1, ..fine() },
+        ServedConfig { batch: crate::BATCH + 1, ..fine() },
         ServedConfig { timeout: Duration::ZERO, ..fine() },
     ];
     for config in wrong {

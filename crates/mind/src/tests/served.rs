@@ -2,7 +2,7 @@
 //!
 //! The model is made for chat, so its vectors are held to form and order here, not to meaning.
 
-use mind::{Embedder, Error, Served, ServedConfig};
+use crate::{Embedder, Error, Served, ServedConfig};
 use testing::model::{Server, cosine};
 
 const TEXTS: [&str; 5] =

@@ -98,7 +98,7 @@ fn lived(library: &Library) -> Vec<Entry> {
 
 #[test]
 fn words_and_meaning_together_find_more_than_either_alone() {
-    let Some(folder) = crate::common::part(MODEL) else { return };
+    let Some(folder) = crate::tests::common::part(MODEL) else { return };
     let local = Local::open(&folder).unwrap();
     let library = Library::new();
     let embed = |texts: Vec<&str>| local.embed(&texts).unwrap();

@@ -6,7 +6,7 @@ use std::net::{TcpListener, TcpStream};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use mind::{Ask, Chat, ChatConfig, Error};
+use crate::{Ask, Chat, ChatConfig, Error};
 use serde_json::{Value, json};
 use tariff::{Named, Price};
 use testing::model::Server;

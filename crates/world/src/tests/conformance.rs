@@ -5,10 +5,10 @@ use std::fmt::{Debug, Write as _};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use crate::liars::{Liar, Lie, Slow, SlowLie};
+use crate::tests::liars::{Liar, Lie, Slow, SlowLie};
+use crate::{Candles, Ledger, Queue, QueueConfig, Replay, ReplayConfig, Sim, SimConfig, Spec};
 use golem::time::{Span, Time};
 use golem::world::Manifest;
-use world::{Candles, Ledger, Queue, QueueConfig, Replay, ReplayConfig, Sim, SimConfig, Spec};
 
 const NOTHING: [&str; 0] = [];
 
@@ -16,7 +16,7 @@ const NOTHING: [&str; 0] = [];
 fn check(spec: &Spec) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("ledger");
-    let found = world::conformance::check(|| spec.open(Ledger::file(&path).unwrap()).unwrap());
+    let found = crate::conformance::check(|| spec.open(Ledger::file(&path).unwrap()).unwrap());
     assert_eq!(found, NOTHING, "{spec:?}");
 }
 
@@ -79,12 +79,12 @@ fn a_series_that_still_grows_conforms() {
     let bar = |minute: u64| {
         let close = (100 + minute * 7 % 13) as f64;
         let (volume, gas) = ((minute % 50) as f64, (1 + minute % 17) as f64);
-        world::Candle { opened: Time::seconds(minute * 60), open: close, high: close, low: close, close, volume, gas }
+        crate::Candle { opened: Time::seconds(minute * 60), open: close, high: close, low: close, close, volume, gas }
     };
     let there = |minute: &u64| !matches!(minute, 700..750 | 4_100 | 5_990..5_995);
     for gas in [false, true] {
         let path = folder.path().join(format!("candles-{gas}.csv"));
-        let open = if gas { world::series::Writer::with_gas } else { world::series::Writer::open };
+        let open = if gas { crate::series::Writer::with_gas } else { crate::series::Writer::open };
         let mut writer = open(path.clone(), Span::seconds(60)).unwrap();
         writer.add(&(0..12_000).filter(there).map(bar).collect::<Vec<_>>(), "a venue").unwrap();
         for start in [0, 60_000, 342_000] {
@@ -106,7 +106,7 @@ fn real_candles_conform() {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("ledger");
             let config = ReplayConfig { start, name: file.to_owned() };
-            let found = world::conformance::check(|| {
+            let found = crate::conformance::check(|| {
                 Box::new(Replay::new(candles.clone(), config.clone(), Ledger::file(&path).unwrap()).unwrap())
             });
             assert_eq!(found, NOTHING, "{file} from {start:?}");
@@ -146,7 +146,7 @@ fn findings(lies: &[Lie]) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("ledger");
     let forgets = lies.contains(&Lie::ForgetsItsFates);
-    world::conformance::check(|| {
+    crate::conformance::check(|| {
         let ledger = if forgets { Ledger::memory() } else { Ledger::file(&path).unwrap() };
         Box::new(Liar::new(lies, ledger))
     })
@@ -156,7 +156,7 @@ fn findings(lies: &[Lie]) -> Vec<String> {
 fn slow_findings(lie: Option<SlowLie>) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let (path, post) = (folder.path().join("ledger"), Rc::default());
-    world::conformance::check(|| Box::new(Slow::new(lie, Ledger::file(&path).unwrap(), Rc::clone(&post))))
+    crate::conformance::check(|| Box::new(Slow::new(lie, Ledger::file(&path).unwrap(), Rc::clone(&post))))
 }
 
 fn check_found(lie: impl Debug, found: &[String], sentence: &str) {
