@@ -5,7 +5,7 @@ use age::{Born, End, Life};
 use mind::Book;
 use serde_json::Value;
 
-use super::{fixtures, read};
+use super::{files, fixtures, read};
 
 fn ledger(name: &str) -> Value {
     let text = std::fs::read_to_string(fixtures().join("ledgers.json")).unwrap();
@@ -61,6 +61,23 @@ fn one_that_was_killed_in_the_middle_of_something_was_cut() {
         let own = lives.iter().find(|life| life.of.is_none()).unwrap();
         assert_eq!((own.end, own.calls.len()), (End::Cut, 2), "{name}");
     }
+}
+
+/// As it stands in sessions that people have published: a record behind another on its line, and a kind that only some have.
+#[test]
+fn two_records_on_one_line_are_two_and_a_link_to_a_frame_says_nothing_of_a_life() {
+    let book = Book::built_in();
+    let whole = read("ck_new", &book);
+    let path = files("ck_new").remove(0);
+    let text = std::fs::read_to_string(&path).unwrap();
+    let link = r#"{"type":"frame-link","sessionId":"CANARY","path":"CANARY","frameUrl":"CANARY","title":"CANARY"}"#;
+    let joined = format!("{link}\n{}\n{{\"type\":", text.replace('\n', ""));
+    let place = age::Place { stem: path.file_stem().unwrap().to_str().unwrap(), helper: false };
+    let mut shelf = age::Shelf::new(&book, super::NOW);
+    age::read_claude(&mut shelf, &place, joined.as_bytes()).unwrap();
+    assert_eq!(shelf.lives, whole.lives);
+    let told = shelf.lines.values().next().unwrap();
+    assert_eq!((told.read, told.unknown, told.unreadable), (3, 0, 1), "{told:?}");
 }
 
 /// Claude Code 2.0.42, Codex 0.94.0, Gemini CLI 0.16.0, which wrote down 4 of its 10 calls, and opencode 1.1.11.
