@@ -202,6 +202,11 @@ impl Growing {
         self.newest = Newest::Heard;
     }
 
+    /// Its last call has said something after all.
+    pub(crate) fn speaks(&mut self) {
+        self.newest = Newest::Spoke;
+    }
+
     /// It has said that it is done.
     pub(crate) fn finished(&mut self) {
         self.waiting.clear();
