@@ -1,10 +1,9 @@
 //! The loop of a host: it waits for the next event, keeps the schedule, and hands golems to workers and takes them
 //! back.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -13,6 +12,7 @@ use tracing::{debug, info, warn};
 use vault::{Glance, Log, Reader};
 
 use super::api;
+use super::bells::{BellFolder, BellWatch};
 use super::chores::{Busy, Changes, Chores};
 use super::crew::Crew;
 use super::link::Link;
@@ -23,13 +23,15 @@ use super::systemd::Systemd;
 use super::wake::{Job, Outcome, Wake};
 use crate::feeds::{Feeds, Hears, News};
 use crate::gateway;
+use crate::home::signals::HostSignals;
 use crate::life::desk::{Desk, Scribe};
 use crate::life::{Living, Turn};
 use crate::view::board::Board;
 use crate::view::status::{State, Status};
 use crate::{Error, Home};
 
-/// How often the folder of bells is read.
+/// How often the folder of bells is looked at where the kernel does not report new ones; otherwise the folder of golems and this
+/// one are looked at together.
 const BELLS_EVERY: Duration = Duration::from_millis(50);
 /// How often the folder of golems is scanned for those that were born, came in or ended elsewhere.
 pub(super) const CENSUS_EVERY: Duration = Duration::from_secs(2);
@@ -74,8 +76,12 @@ pub struct Up {
     pub(super) crew: Crew,
     speed: f64,
     pace: Pace,
-    /// When bells are read next.
+    bell_folder: BellFolder,
+    /// The thread that reports new bells, if there can be one.
+    bell_watch: Option<BellWatch>,
+    /// When the folder of bells is looked at next.
     bells: Instant,
+    _signals: HostSignals,
     /// When the folder of golems is scanned next.
     census: Instant,
     /// Whether the last scan failed.
@@ -137,6 +143,8 @@ impl Up {
         let crew = Crew::start(&desk, &waker);
         let mut up = Up::over(home, &plan, desk, crew, waker, wakes);
         up.scribe = Some(scribe);
+        let bells = up.waker.clone();
+        up.bell_watch = BellWatch::begin(&home.bells(), move || drop(bells.send(Wake::Bells)));
         home.keep_reserve();
         up.wake_everyone(&mut tell)?;
         up.boot.took = home.wall().now() - began;
@@ -170,6 +178,8 @@ impl Up {
     fn over(home: &Home, plan: &Plan, desk: Arc<Desk>, crew: Crew, waker: Sender<Wake>, wakes: Receiver<Wake>) -> Up {
         let now = home.wall().now();
         let supervisor = Supervisor { desk: Arc::clone(&desk), restart_after: RestartAfter::default() };
+        let letters = waker.clone();
+        let signals = home.signals().connect(move |golem| drop(letters.send(Wake::Letter(golem.clone()))));
         Up {
             home: home.clone(),
             desk,
@@ -181,7 +191,10 @@ impl Up {
             crew,
             speed: plan.speed,
             pace: Pace::new(now),
+            bell_folder: BellFolder::new(home.bells()),
+            bell_watch: None,
             bells: now,
+            _signals: signals,
             census: now,
             lost: false,
             chores: Busy::default(),
@@ -213,7 +226,7 @@ impl Up {
 
     fn wake_everyone(&mut self, tell: &mut impl FnMut(&str)) -> Result<(), Error> {
         self.look_for_golems()?;
-        let mut opened = 0;
+        let (mut opened, mut letters) = (0, Vec::new());
         while self.slots.anyone_away() {
             match self.wakes.recv() {
                 Ok(Wake::Back(slot, outcome)) => {
@@ -223,11 +236,15 @@ impl Up {
                         tell(&format!("{opened} of {} awake", self.slots.len()));
                     }
                 }
+                Ok(Wake::Letter(golem)) => letters.push(golem),
+                // The first pass of the loop looks at the bells.
+                Ok(Wake::Bells) => {}
                 Ok(Wake::Answered(_) | Wake::Grown(_) | Wake::News(_) | Wake::Chores(_) | Wake::Settings(_)) => {}
                 Ok(Wake::Stop) | Err(_) => break,
             }
         }
         self.spread_out();
+        letters.iter().for_each(|golem| self.rung_for(golem.as_str()));
         // A golem that is still dying counts as here and as dead.
         let all = self.desk.board.all();
         self.boot.dead = all.iter().filter(|status| status.state == State::Dead).count();
@@ -276,7 +293,8 @@ impl Up {
         loop {
             systemd.beat();
             let next = self.see_to(self.home.wall().now(), &mut tell);
-            let woken = match self.wakes.recv_timeout(next.saturating_duration_since(self.home.wall().now())) {
+            let rests = next.saturating_duration_since(self.home.wall().now());
+            let woken = match self.wakes.recv_timeout(systemd.next_beat().map_or(rests, |beat| rests.min(beat))) {
                 Ok(wake) => self.woken(wake, &mut tell),
                 Err(RecvTimeoutError::Timeout) => ControlFlow::Continue(()),
                 Err(RecvTimeoutError::Disconnected) => ControlFlow::Break(()),
@@ -294,7 +312,7 @@ impl Up {
     pub(super) fn see_to(&mut self, now: Instant, tell: &mut impl FnMut(&str)) -> Instant {
         if now >= self.bells {
             self.listen_for_bells();
-            self.bells = now + BELLS_EVERY;
+            self.bells = now + if self.bell_watch.is_some() { CENSUS_EVERY } else { BELLS_EVERY };
         }
         if now >= self.census {
             // Golems that are up go on, even if the folder cannot be read.
@@ -335,6 +353,8 @@ impl Up {
     pub(super) fn woken(&mut self, wake: Wake, tell: &mut impl FnMut(&str)) -> ControlFlow<()> {
         match wake {
             Wake::Back(at, outcome) => self.back(at, outcome, tell),
+            Wake::Letter(golem) => self.rung_for(golem.as_str()),
+            Wake::Bells => self.listen_for_bells(),
             Wake::Answered(at) => {
                 self.slots[at].answered = true;
                 self.hear(at);
@@ -387,15 +407,16 @@ impl Up {
         }
     }
 
-    /// Lets golems with a new letter hear it at once, if they are here.
+    /// Lets every golem hear that another process has rung for.
     fn listen_for_bells(&mut self) {
-        let Ok(entries) = fs::read_dir(self.home.bells()) else { return };
-        // In an order that does not depend on the folder.
-        let rung: BTreeSet<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-        for bell in rung {
-            let _ = fs::remove_file(&bell);
-            let name = bell.file_name().and_then(|name| name.to_str());
-            let Some(at) = name.and_then(|name| self.slots.find(name)) else { continue };
+        for name in self.bell_folder.take().into_iter().flatten() {
+            self.rung_for(&name);
+        }
+    }
+
+    /// Lets a golem with a new letter hear it at once, if it is here.
+    fn rung_for(&mut self, name: &str) {
+        if let Some(at) = self.slots.find(name) {
             self.slots[at].rung = true;
             self.hear(at);
         }

@@ -6,6 +6,7 @@
 
 pub mod api;
 mod archiving;
+mod bells;
 mod chores;
 mod copying;
 mod crew;

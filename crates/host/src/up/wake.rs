@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use golem::GolemId;
+use golem::{GolemId, Name};
 
 use super::chores::Changes;
 use crate::feeds::News;
@@ -16,6 +16,10 @@ use crate::view::status::Status;
 pub(super) enum Wake {
     /// A worker is done with a golem.
     Back(usize, Outcome),
+    /// A golem has a letter from another thread of this process.
+    Letter(Name),
+    /// Another process may have rung.
+    Bells,
     /// The world of a golem has answered.
     Answered(usize),
     /// A series has grown.

@@ -342,6 +342,8 @@ fn seen(wake: &Wake) -> String {
         Wake::Back(slot, Outcome::Wanted(_)) => format!("{slot} is wanted"),
         Wake::Back(slot, Outcome::Released(_)) => format!("{slot} is released"),
         Wake::Back(slot, Outcome::Fell(fall)) => format!("{slot} fell: {}", why(fall)),
+        Wake::Letter(golem) => format!("{golem} has a letter"),
+        Wake::Bells => "bells".to_owned(),
         Wake::Answered(slot) => format!("{slot} is answered"),
         Wake::Grown(series) => format!("{} has grown", series.display()),
         Wake::News(news) => news.text.clone(),
