@@ -11,7 +11,7 @@ use host::config::{File, Settings};
 use host::life::birth::{Wish, birth};
 use host::life::newborn;
 use host::up::notify::Telling;
-use host::up::{Chores, Plan, Up};
+use host::up::{ChoreSettings, Plan, Up};
 use host::view::board::Board;
 use host::view::figures::count;
 use host::{Error, Home};
@@ -139,7 +139,7 @@ fn measure(
 /// A host with all golems of this home, measured before and after this span.
 fn watched(home: &Home, length: Duration, interrupted: &Arc<AtomicU32>) -> Result<(Taken, Taken), Error> {
     let telling = Telling::of(&Settings::load(File::Bardo, None, std::iter::empty(), &[])?)?;
-    let chores = Chores { telling, backups: None, archive: None };
+    let chores = ChoreSettings { telling, backups: None, archive: None };
     let up = Up::come(home, Plan { speed: FAST, chores, api: None, gateway: None, relay: None }, |_| {})?;
     let (board, asker, root, interrupted) = (up.board(), up.asker(), home.root().to_owned(), Arc::clone(interrupted));
     let wait = move |length: Duration| {

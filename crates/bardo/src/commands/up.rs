@@ -11,7 +11,7 @@ use host::config::Settings;
 use host::gateway;
 use host::home::links::{self, GOOD_FOR};
 use host::up::notify::Telling;
-use host::up::{Archiving, Asker, Changes, Chores, Plan, Up, api};
+use host::up::{Archiving, Asker, ChoreChanges, ChoreSettings, Plan, Up, api};
 use host::view::board::Board;
 use host::{Error, Home, files};
 use serde_json::json;
@@ -28,10 +28,10 @@ fn given(settings: &Settings, key: &str) -> Option<String> {
     settings.text(key).filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
-fn chores(settings: &Settings, json: bool) -> Result<Chores, Error> {
+fn chores(settings: &Settings, json: bool) -> Result<ChoreSettings, Error> {
     let here: Option<fn(&vault::Note)> = if json { None } else { Some(print) };
     let keep = Duration::from_millis(settings.span("styx.keep").as_millis());
-    Ok(Chores {
+    Ok(ChoreSettings {
         telling: Telling { here, ..Telling::of(settings)? },
         backups: Backups::of(settings),
         archive: given(settings, "styx.archive").map(|place| Archiving { place, keep }),
@@ -54,7 +54,7 @@ fn reread(
     let (taken, later): (Vec<&str>, Vec<&str>) =
         changed.iter().partition(|key| CHANGES.iter().any(|may| key.starts_with(may)));
     let any = |section: &str| taken.iter().any(|key| key.starts_with(section));
-    asker.change(Changes {
+    asker.change(ChoreChanges {
         telling: any("notify.").then_some(chores.telling),
         backups: any("backup.").then_some(chores.backups),
         archive: any("styx.").then_some(chores.archive),

@@ -13,7 +13,7 @@ use vault::{Batch, Line, Log, Note, Reader};
 
 use super::notify::{Target, Telling, Way};
 use super::supervision::RestartAfter;
-use super::{Asker, Chores, Plan, Up, api};
+use super::{Asker, ChoreSettings, Plan, Up, api};
 use crate::config::{File, Settings};
 use crate::home::inbox::{self, Body};
 use crate::home::tokens;
@@ -69,7 +69,7 @@ impl Running {
                 home,
                 Plan {
                     speed,
-                    chores: Chores { telling, backups: None, archive: None },
+                    chores: ChoreSettings { telling, backups: None, archive: None },
                     api: None,
                     gateway: None,
                     relay: None,
@@ -81,7 +81,7 @@ impl Running {
     }
 
     fn begin(mut up: Up) -> Running {
-        up.supervisor.restart_after =
+        up.golems.supervisor.restart_after =
             RestartAfter { first: Duration::from_millis(50), most: Duration::from_millis(400) };
         let (board, asker) = (up.board(), up.asker());
         Running { board, asker, thread: std::thread::spawn(move || up.run(|_| {})) }
@@ -532,7 +532,7 @@ fn whoever_comes_while_the_host_is_busy_is_told_when_to_come_again() {
         &home,
         Plan {
             speed: 40.0,
-            chores: Chores { telling, backups: None, archive: None },
+            chores: ChoreSettings { telling, backups: None, archive: None },
             api: Some(listen),
             gateway: None,
             relay: None,
@@ -541,7 +541,7 @@ fn whoever_comes_while_the_host_is_busy_is_told_when_to_come_again() {
     )
     .unwrap();
     let line = newest(&home.golem("g0").unwrap());
-    up.desk.commit(Batch { lines: vec![line], ..Batch::default() }).unwrap();
+    up.golems.desk.commit(Batch { lines: vec![line], ..Batch::default() }).unwrap();
     let (url, token) = (format!("http://{}/v1/golems/g0/dreams", up.address().unwrap()), tokens::local(&home).unwrap());
     let ask = || super::target::client(std::iter::empty()).unwrap().get(&url).bearer_auth(&token).send().unwrap();
 

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use golem::{GolemId, Name};
 
-use super::chores::Changes;
+use super::chores::ChoreChanges;
 use crate::feeds::News;
 use crate::home::GolemHome;
 use crate::life::{Living, Turn};
@@ -27,7 +27,7 @@ pub(super) enum Wake {
     /// News about a series that is followed.
     News(News),
     /// New settings for the chores.
-    Chores(Box<Changes>),
+    Chores(Box<ChoreChanges>),
     /// Why new settings are wrong; none if they are right again.
     Settings(Option<String>),
     /// The owner wants the host to end.
