@@ -135,7 +135,7 @@ fn id_of(file: &Path) -> CommandId {
 /// looked for.
 pub fn await_reply(to: &GolemHome, reply: &Path, patience: Duration) -> Result<Option<Reply>, Error> {
     let awaited = to.home().signals().await_reply(id_of(reply));
-    let (deadline, announced) = (Instant::now() + patience, to.is_hosted_here());
+    let (deadline, mut announced) = (Instant::now() + patience, None);
     loop {
         match fs::read(reply) {
             Ok(bytes) => {
@@ -151,6 +151,8 @@ pub fn await_reply(to: &GolemHome, reply: &Path, patience: Duration) -> Result<O
         if left.is_zero() {
             return Ok(None);
         }
+        // Found out only for a golem that does not answer at once: an order to all of them asks each.
+        let announced = *announced.get_or_insert_with(|| to.is_hosted_here());
         awaited.wait(if announced { left } else { left.min(LOOK) });
     }
 }
