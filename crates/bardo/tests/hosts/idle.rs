@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use crate::common::Tent;
 use crate::common::host::Host;
 use golem::Command;
-use host::home::inbox::{self, Body};
 use serde_json::json;
+use shell::home::inbox::{self, Body};
 
 /// How often the loop of a host, which is its main thread, has gone to sleep and been woken.
 fn wakes(host: &Host) -> u64 {

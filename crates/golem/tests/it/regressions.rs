@@ -304,7 +304,7 @@ fn a_world_with_anything_out_of_bounds_is_not_born_into() {
     assert_eq!(unsound(&|_| {}), Ok(()));
     let long = |n: usize| "x".repeat(n);
     let cases: [(Change<'_>, &str); 14] = [
-        (&|w| w.regime = Some(7), "by a domain that there is"),
+        (&|w| w.regime = Some(7), "the number of a declared domain"),
         (&|w| w.features = (0..25).map(|n| format!("f{n}")).collect(), "25 features are more"),
         (&|w| w.features = vec!["a".into(), "a".into()], "two features are named a"),
         (&|w| w.features = vec!["A b".into()], "in lower case"),

@@ -157,7 +157,7 @@ mod tests {
     fn a_watch_reports_each_new_bell_and_ends_when_it_is_dropped() {
         let folder = tempfile::tempdir().unwrap();
         let (rung, rings) = std::sync::mpsc::channel();
-        let watch = BellWatch::begin(folder.path(), move || drop(rung.send(()))).unwrap();
+        let watch = BellWatch::begin(folder.path(), move || _ = rung.send(())).unwrap();
         for name in ["ada", "eve"] {
             fs::write(folder.path().join(name), "").unwrap();
             rings.recv_timeout(Duration::from_secs(20)).expect("it is reported");

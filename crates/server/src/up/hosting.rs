@@ -7,6 +7,9 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Instant;
 
+use shell::life::desk::Desk;
+use shell::view::board::Board;
+use shell::{Error, Home};
 use tracing::info;
 use vault::Log;
 
@@ -19,10 +22,6 @@ use super::services::{ServicePlan, Services};
 use super::supervision::SAID;
 use super::systemd::Systemd;
 use super::wake::Wake;
-
-use shell::life::desk::Desk;
-use shell::view::board::Board;
-use shell::{Error, Home};
 
 /// The settings of a host.
 #[derive(Debug)]

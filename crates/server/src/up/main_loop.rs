@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
-use shell::feeds::{Feeds, Hears, News};
-use shell::life::desk::{Desk, Scribe};
+use shell::feeds::News;
+use shell::home::signals::HostSignals;
+use shell::life::desk::Desk;
 use shell::life::{Living, Turn};
 use shell::view::board::Board;
 use shell::view::status::{State, Status};
@@ -22,13 +23,6 @@ use super::pace::Pace;
 use super::slots::{Slots, Stand};
 use super::supervision::{ELSEWHERE, Next, RestartAfter, SAID, Supervisor};
 use super::wake::{Job, Outcome, Wake};
-use shell::feeds::News;
-use shell::home::signals::HostSignals;
-use shell::life::desk::Desk;
-use shell::life::{Living, Turn};
-use shell::view::board::Board;
-use shell::view::status::{State, Status};
-use shell::{Error, Home};
 
 /// How often the folder of bells is looked at where the kernel does not report new ones; otherwise the folder of golems and this
 /// one are looked at together.

@@ -5,14 +5,15 @@ use std::path::Path;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use shell::feeds::{Feeds, Hears, News};
+use shell::life::desk::{Desk, Scribe};
+use shell::{Error, Home};
+
 use super::api;
 use super::chores::{ChoreChanges, ChoreSettings, RunningChores};
 use super::link::Link;
 use super::wake::Wake;
-use shell::feeds::{Feeds, Hears, News};
-
-use shell::life::desk::{Desk, Scribe};
-use shell::{Error, Home};
+use crate::mcp;
 
 /// The services that a host is to have.
 #[derive(Debug)]
@@ -70,7 +71,7 @@ impl Services {
     ) -> Result<Services, Error> {
         let chores = RunningChores::start(plan.chores, home, desk)?;
         let api = plan.api.map(|listen| api::serve(listen, home.clone(), Arc::clone(desk))).transpose()?;
-        let gateway = plan.gateway.map(|listen| gateway::serve(listen, home)).transpose()?;
+        let gateway = plan.gateway.map(|listen| gateway::serve(listen, home, mcp::of_agents(home))).transpose()?;
         let river = Link::begin(desk, plan.relay)?;
         let feeds = Feeds::begin(home, None, Arc::new(FeedBell(Mutex::new(waker))));
         Ok(Services { chores, api, gateway, river, feeds, scribe })

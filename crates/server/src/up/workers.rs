@@ -6,12 +6,11 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use golem::Lineage;
-use shell::Error;
 use shell::home::GolemHome;
 use shell::life::desk::Desk;
 use shell::life::{Living, Silent, Turn, heirs, writing};
-use shell::panic_message;
 use shell::view::status::{State, Status};
+use shell::{Error, panic_message};
 use tracing::{Span, debug, debug_span, info};
 use vault::{Holder, Reader};
 

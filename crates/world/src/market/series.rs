@@ -322,6 +322,6 @@ mod tests {
         assert!(series.latest().unwrap_err().to_string().contains("gone from it"));
         std::fs::write(&path, format!("{HEADER}1,2,3\n")).unwrap();
         drop(writer);
-        assert!(Writer::open(&path, HOUR).unwrap_err().to_string().contains("'1,2,3' is no row of it"));
+        assert!(Writer::open(&path, HOUR).unwrap_err().to_string().contains("'1,2,3' is not a row of candles"));
     }
 }

@@ -193,7 +193,7 @@ fn every_lie_is_found_and_named() {
         (Lie::TakesTooMuchGas, "$0.01 of gas was taken where $0.00 was allowed"),
         (Lie::SellsBelowTheFloor, "was the least"),
         (Lie::AddsMoreThanWasOrdered, "2000000 units were to be added, and what was held changed by 2000001"),
-        (Lie::SplitsLots, "where 10 go together"),
+        (Lie::SplitsLots, "not whole lots of 10"),
         (Lie::ActsTwice, "something was done twice"),
         (Lie::DoesAKeyAnew, "the same key gave another outcome"),
         (Lie::ForgetsItsFates, "it has forgotten what became of key 1"),

@@ -13,11 +13,10 @@ use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
-use shell::Error;
 use shell::view::board::Board;
 use shell::view::histogram::Histogram;
 use shell::view::status::{State as Standing, Status};
-use shell::wall;
+use shell::{Error, wall};
 use utoipa::ToSchema;
 
 use super::problem::Problem;

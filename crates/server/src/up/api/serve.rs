@@ -1,8 +1,7 @@
 //! Serving the API on a thread of its own, until the host goes down.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
 

@@ -3,12 +3,11 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::fs;
-use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::{fs, io};
 
 use shell::view::board::Board;
 use vault::disk::{Step, Watch, watch};
