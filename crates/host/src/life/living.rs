@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use golem::constitution::MindKind;
 use golem::grimoire::{self, Grimoire, How, Turned};
 use golem::rule::text::Parsed;
-use golem::shell;
+use golem::shell::{self, Feedback};
 use golem::world::{Observation, Timing};
 use golem::{Golem, Life, Owed, Time, What, Which};
 use vault::{Treasury, Vault};
@@ -176,7 +176,7 @@ impl Living {
             let more = seen.bars.len() >= golem::limits::BARS;
             let now = if wall { now.max(seen_at) } else { seen_at };
             let Some(seen) = self.is_spoken_for(now, seen, listener)? else { return Ok(false) };
-            if let What::Observed(observation) = self.feed(now, What::Observed(seen), listener)? {
+            if let What::Observed(observation) = self.feed(now, What::Observed(seen), listener)?.what {
                 self.body.observation = observation;
             }
             if !more {
@@ -212,14 +212,14 @@ impl Living {
         Ok(gone)
     }
 
-    /// Steps one input; returns it so that its memory can be used again.
-    pub(super) fn feed(&mut self, now: Time, what: What, listener: &mut impl Listener) -> Result<What, Error> {
-        let what = shell::feed(&mut self.golem, &mut Shelled { body: &mut self.body, listener }, now, what)?;
+    /// Steps one input.
+    pub(super) fn feed(&mut self, now: Time, what: What, listener: &mut impl Listener) -> Result<Feedback, Error> {
+        let feedback = shell::feed(&mut self.golem, &mut Shelled { body: &mut self.body, listener }, now, what)?;
         #[cfg(test)]
-        if matches!(what, What::Observed(_)) {
+        if matches!(feedback.what, What::Observed(_)) {
             super::curse::strike(&self.body.place, super::curse::Part::Mind);
         }
-        Ok(what)
+        Ok(feedback)
     }
 
     pub(super) fn flush(&mut self, listener: &mut impl Listener) -> Result<(), Error> {
