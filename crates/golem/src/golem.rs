@@ -8,6 +8,7 @@ use life::policy::Stage;
 use life::time::Time;
 use life::{Birth, Course, FoldError, Life, limits};
 
+use crate::call::CallVerdict;
 use crate::check::check;
 use crate::input::{Fault, Input};
 use crate::owed::{Again, Errand, Owed, owed};
@@ -18,6 +19,15 @@ use crate::step::step;
 pub struct Golem {
     course: Course,
     doubt: Doubt,
+}
+
+/// The outcome of one input.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Consequence {
+    /// An input that comes to nothing leaves no record.
+    pub record: Option<Record>,
+    /// The verdict on a call, with the reason of a refusal; nothing for any other input.
+    pub verdict: Option<CallVerdict>,
 }
 
 /// Errands that an earlier process may have sent. They are a matter of the process that runs the life, not of the life.
@@ -72,13 +82,13 @@ impl Golem {
         Ok(())
     }
 
-    /// Lives one input. An input that comes to nothing leaves no record.
+    /// Lives one input and returns its record. An input that comes to nothing leaves none.
     pub fn step(&mut self, input: &Input) -> Result<Option<Record>, Fault> {
-        self.step_with(input, |_, _| {})
+        Ok(self.step_with(input, |_, _| {})?.record)
     }
 
     /// Lives one input, showing each event beside the life it left behind.
-    pub fn step_with(&mut self, input: &Input, mut show: impl FnMut(&Event, &Life)) -> Result<Option<Record>, Fault> {
+    pub fn step_with(&mut self, input: &Input, mut show: impl FnMut(&Event, &Life)) -> Result<Consequence, Fault> {
         if matches!(self.doubt, Doubt::All) {
             let sent = self.life().flights().iter().filter(|flight| flight.stage == Stage::Permitted);
             self.doubt = Doubt::Only {
@@ -87,9 +97,10 @@ impl Golem {
             };
         }
         check(self.life(), input)?;
-        let record = self.course.live(input.now, &mut show, |draft| step(draft, input));
+        let mut verdict = None;
+        let record = self.course.live(input.now, &mut show, |draft| verdict = step(draft, input));
         assert!(Books::of(self.life()).adds_up(), "money was made or lost: {:?}", Books::of(self.life()));
-        Ok(record)
+        Ok(Consequence { record, verdict })
     }
 
     pub fn life(&self) -> &Life {

@@ -28,7 +28,7 @@ pub mod thanatopsis;
 pub mod thought;
 pub mod wire;
 
-pub use golem::Golem;
+pub use golem::{Consequence, Golem};
 pub use input::{Fault, Input, What};
 pub use life::{
     Birth, Command, CommandId, Endowment, Event, FoldError, GolemId, Life, Lineage, Name, Record, Say, Span, Time,

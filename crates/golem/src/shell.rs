@@ -11,7 +11,8 @@ use life::thought::Silence;
 use life::time::Time;
 use life::world::{Fate, Order, Quote};
 
-use crate::golem::Golem;
+use crate::call::CallVerdict;
+use crate::golem::{Consequence, Golem};
 use crate::grimoire::Answer;
 use crate::input::{Fault, Input, What};
 use crate::owed::{Duty, Errand, Owed, Which};
@@ -41,13 +42,23 @@ pub trait Shell {
     fn show(&mut self, _event: &Event, _life: &Life) {}
 }
 
-/// Has a golem live one input; gives the input back, so that its memory can be used again.
-pub fn feed<S: Shell>(golem: &mut Golem, shell: &mut S, now: Time, what: What) -> Result<What, S::Error> {
+/// An input that was lived, and the verdict on it.
+#[derive(Clone, Debug)]
+pub struct Feedback {
+    /// The input itself, so that its memory can be used again.
+    pub what: What,
+    /// The verdict on a call; nothing for any other input.
+    pub verdict: Option<CallVerdict>,
+}
+
+/// Has a golem live one input.
+pub fn feed<S: Shell>(golem: &mut Golem, shell: &mut S, now: Time, what: What) -> Result<Feedback, S::Error> {
     let input = Input { now, roll: shell.roll(golem.life()), what };
-    if let Some(record) = golem.step_with(&input, |event, life| shell.show(event, life))? {
+    let Consequence { record, verdict } = golem.step_with(&input, |event, life| shell.show(event, life))?;
+    if let Some(record) = record {
         shell.record(record, golem.life());
     }
-    Ok(input.what)
+    Ok(Feedback { what: input.what, verdict })
 }
 
 /// Sees to everything owed, until only what is under way is left. What is owed is read again after each answer: one

@@ -3,14 +3,17 @@
 use life::Draft;
 use life::world::Observation;
 
+use crate::call::CallVerdict;
 use crate::input::{Input, What};
 use crate::{
     call, clade, dream, episode, goal, grimoire, heartbeat, mortality, outside, owner, phage, policy, prediction,
     stress, thanatopsis, thought,
 };
 
-pub(crate) fn step(draft: &mut Draft<'_>, input: &Input) {
+/// Decides what an input comes to, in events; where it is a call, the verdict is returned too.
+pub(crate) fn step(draft: &mut Draft<'_>, input: &Input) -> Option<CallVerdict> {
     let tick = draft.tick();
+    let mut verdict = None;
     match &input.what {
         What::Observed(observation) => observed(draft, observation, input.roll),
         What::Funded { transfer, credit, capital } => owner::funded(draft, *transfer, *credit, *capital),
@@ -37,17 +40,17 @@ pub(crate) fn step(draft: &mut Draft<'_>, input: &Input) {
             thought::forfeited(draft, *key);
             dream::go_on(draft);
         }
-        What::Called(call) => call::called(draft, call),
+        What::Called(call) => verdict = Some(call::called(draft, call)),
         What::Refused { by, times } => call::refused(draft, *by, *times),
         What::Settled { key, cost, how, used, kinds } => call::settled(draft, *key, *cost, *how, (used, *kinds)),
         // The word is for the tick that comes; nothing is looked at again that was not looked at anyway.
         What::Spoken(word) => {
             outside::spoken(draft, word);
-            return;
+            return None;
         }
         What::Assessed(said) => {
             stress::assessed(draft, said);
-            return;
+            return None;
         }
     }
     if draft.is_dead() {
@@ -55,6 +58,7 @@ pub(crate) fn step(draft: &mut Draft<'_>, input: &Input) {
     }
     let ticked = draft.tick() > tick;
     stress::observe(draft, ticked);
+    verdict
 }
 
 /// Takes in a look at the world; and if a tick has passed, mortality, whatever else is going on.

@@ -257,7 +257,8 @@ impl Rehearsal {
             let then = self.golem.life().now();
             shell::feed(&mut self.golem, shell, then, What::Spoken(Box::new(word)))?;
         }
-        if let What::Observed(observation) = shell::feed(&mut self.golem, shell, now, What::Observed(observation))? {
+        let looked = shell::feed(&mut self.golem, shell, now, What::Observed(observation))?;
+        if let What::Observed(observation) = looked.what {
             self.observation = observation;
         }
         shell::perform(&mut self.golem, shell)

@@ -201,7 +201,7 @@ function events(body, name) {
 }
 
 function line(told) {
-  return h("li", { class: told.event === "mortality.dead" ? "death" : told.topic }, h("time", {}, date(told.at)), " ", h("span", { class: "quiet" }, `tick ${count(told.tick)}`), " ", told.says);
+  return h("li", { class: told.gravity }, h("time", {}, date(told.at)), " ", h("span", { class: "quiet" }, `tick ${count(told.tick)}`), " ", told.says);
 }
 
 function memory(body, name) {

@@ -1,6 +1,7 @@
 //! How things look: few colours, told apart by anyone (after Okabe and Ito), and never by colour alone. Panels have a
 //! line above them and nothing else.
 
+use golem::wire::Gravity;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
@@ -48,6 +49,15 @@ impl Look {
     /// Vermilion: what is ending or broken.
     pub(crate) fn grave(self) -> Style {
         self.ink(166, Modifier::BOLD)
+    }
+
+    /// The style of a message of this gravity.
+    pub(crate) fn of_gravity(self, gravity: Gravity) -> Style {
+        match gravity {
+            Gravity::Routine | Gravity::Notable => Style::new(),
+            Gravity::Serious => self.care(),
+            Gravity::Grave => self.grave(),
+        }
     }
 
     pub(crate) fn title(self) -> Style {

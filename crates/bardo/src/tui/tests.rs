@@ -11,6 +11,7 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::style::Color;
 use serde::de::DeserializeOwned;
 
 use super::app::{App, Event, Link, Screen};
@@ -303,7 +304,7 @@ fn what_is_typed_narrows_what_is_shown() {
 fn screens_have_no_words_of_their_own_for_what_happens() {
     let heard = |says: &str| -> Heard {
         let told = serde_json::json!({
-            "golem": "ada", "tick": 1, "at": 0, "says": says, "topic": "mortality", "routine": false,
+            "golem": "ada", "tick": 1, "at": 0, "says": says, "topic": "mortality", "routine": false, "gravity": "grave",
             "event": "mortality.dead", "cause": { "owner_kill": { "reason": "x" } }, "ticks_alive": 5,
         });
         serde_json::from_value(told).unwrap()
@@ -316,6 +317,29 @@ fn screens_have_no_words_of_their_own_for_what_happens() {
         let screen = text(&app, SIZES[1]);
         assert_eq!(screen.contains("did what has no words yet"), shown, "{screen}");
         assert!(!screen.contains("died"), "{screen}");
+    }
+}
+
+/// A table of names coloured what it knew, and a new event stayed grey.
+#[test]
+fn an_event_is_coloured_by_its_gravity_and_not_by_its_name() {
+    const SAYS: &str = "did what is new";
+    for (gravity, colour, mark) in
+        [("notable", Color::Reset, " "), ("serious", Color::Indexed(214), " "), ("grave", Color::Indexed(166), "†")]
+    {
+        let told = serde_json::json!({
+            "golem": "ada", "tick": 1, "at": 0, "says": SAYS, "topic": "owner", "routine": false, "gravity": gravity,
+            "event": "golem.something_new",
+        });
+        let mut app = new();
+        tell(&mut app, Told::Golems(sample("golems")));
+        tell(&mut app, Told::Heard(serde_json::from_value(told).unwrap()));
+        press(&mut app, "5");
+        let buffer = drawn(&app, SIZES[1]);
+        let cells = buffer.content();
+        let begins = |at: &usize| cells[*at..].iter().zip(SAYS.chars()).all(|(cell, c)| cell.symbol().chars().eq([c]));
+        let at = (2..cells.len() - SAYS.len()).find(begins).unwrap();
+        assert_eq!((cells[at].fg, cells[at - 2].symbol()), (colour, mark), "{gravity}");
     }
 }
 

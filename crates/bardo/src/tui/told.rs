@@ -2,6 +2,7 @@
 //! sends is what is read.
 
 use golem::thanatopsis::Testament;
+use golem::wire::Gravity;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use shell::life::heirs::Offer;
@@ -147,6 +148,7 @@ pub(crate) struct Heard {
     pub(crate) topic: Topic,
     /// Whether the event would crowd out what the golem did: it comes every tick, leads up to an action, or says how it feels.
     pub(crate) routine: bool,
+    pub(crate) gravity: Gravity,
     pub(crate) event: String,
     #[serde(flatten)]
     pub(crate) rest: Value,

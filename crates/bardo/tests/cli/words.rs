@@ -12,9 +12,17 @@ use testing::wait::{until, within};
 /// What `golem events` tells of each, with the words beside it.
 fn told(tent: &Tent, name: &str) -> Vec<(String, String)> {
     let lines = tent.ok(["--json", "golem", "events", name, "--all"]);
-    let each = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let each = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()).inspect(has_gravity);
     let text = |value: &Value| value.as_str().unwrap_or_else(|| panic!("no words in {value}")).to_owned();
     each.map(|told| (text(&told["event"]), text(&told["says"]))).collect()
+}
+
+/// Lists leave out what is routine, and only a death is grave.
+fn has_gravity(told: &Value) {
+    let gravity = told["gravity"].as_str().unwrap_or_else(|| panic!("no gravity in {told}"));
+    assert!(["routine", "notable", "serious", "grave"].contains(&gravity), "{told}");
+    assert_eq!(told["routine"] == true, gravity == "routine", "{told}");
+    assert_eq!(told["event"] == "mortality.dead", gravity == "grave", "{told}");
 }
 
 #[test]

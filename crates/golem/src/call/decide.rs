@@ -27,13 +27,24 @@ pub struct Wanted {
     pub alike: u64,
 }
 
+/// The core's verdict on a call. A refusal is returned as well as recorded, because the record may not say it again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallVerdict {
+    /// The most that the call can cost is set aside.
+    LetThrough,
+    /// `recorded` is false where the same reason was recorded lately, and where the golem is dead.
+    Refused { by: Denied, recorded: bool },
+    /// The number is not that of the next call, so nothing was decided.
+    OutOfTurn,
+}
+
 /// Sets aside the most that a call can cost, or refuses it.
-pub(crate) fn called(draft: &mut Draft<'_>, call: &Wanted) {
+pub(crate) fn called(draft: &mut Draft<'_>, call: &Wanted) -> CallVerdict {
     let Wanted { key, most, tokens, tier, again, alike } = *call;
     if key != draft.calls().made + 1 {
-        return;
+        return CallVerdict::OutOfTurn;
     }
-    if again.is_some_and(|again| draft.calls().known.contains(&again)) {
+    if draft.calls().has_made(again) {
         return refuse(draft, Denied::Repeated);
     }
     let at = draft.at();
@@ -42,21 +53,24 @@ pub(crate) fn called(draft: &mut Draft<'_>, call: &Wanted) {
             None => {
                 draft.emit(Event::Reserved { key, most, tier, again, alike });
                 draft.emit(Event::TokensReserved { key, tokens });
+                CallVerdict::LetThrough
             }
             Some((by, times, sum)) => {
                 draft.emit(Event::Held { key: draft.flights_made() + 1, by, times, sum });
-                refuse(draft, Denied::Held(by));
+                refuse(draft, Denied::Held(by))
             }
         },
         Ok(Some(why)) | Err(why) => refuse(draft, why),
     }
 }
 
-fn refuse(draft: &mut Draft<'_>, by: Denied) {
-    let told = |(last, at)| last == by && draft.at() < at + TELL_AGAIN;
-    if !draft.calls().refused.is_some_and(told) {
+fn refuse(draft: &mut Draft<'_>, by: Denied) -> CallVerdict {
+    let lately = |(last, at)| last == by && draft.at() < at + TELL_AGAIN;
+    let recorded = !draft.is_dead() && !draft.calls().refused.is_some_and(lately);
+    if recorded {
         refused(draft, by, 1);
     }
+    CallVerdict::Refused { by, recorded }
 }
 
 /// Records how many calls were refused for one reason since its last record. The dead refuse everything and record

@@ -8,5 +8,5 @@ mod decide;
 
 pub use life::call::*;
 
-pub use decide::Wanted;
+pub use decide::{CallVerdict, Wanted};
 pub(crate) use decide::{called, forfeit_all, refused, release, settled};

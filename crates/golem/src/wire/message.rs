@@ -16,7 +16,7 @@ use life::stress::{Assessed, Band};
 use life::thanatopsis::Left;
 use life::thought::{Answer, Purpose, Silence};
 use life::time::Time;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::policy::Ask;
 
@@ -175,48 +175,141 @@ pub enum Message<'a> {
     },
 }
 
+/// How far a message is out of the ordinary: what lists leave out, and what front ends set apart by a colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Gravity {
+    /// What comes every tick, what leads up to an action, and how the golem is.
+    Routine,
+    /// What the golem did, and what became of it.
+    Notable,
+    /// The golem is in danger, or waits for its owner.
+    Serious,
+    /// The golem has died.
+    Grave,
+}
+
+impl Gravity {
+    fn routine_if(routine: bool) -> Gravity {
+        if routine { Gravity::Routine } else { Gravity::Notable }
+    }
+}
+
 impl Message<'_> {
-    /// Whether a message is routine: what comes every tick, what leads up to an action, and moods. The rest is what the
-    /// golem did and what became of it.
+    /// Whether lists leave the message out unless asked.
     pub fn is_routine(&self) -> bool {
+        self.gravity() == Gravity::Routine
+    }
+
+    /// The gravity of a message. Each is named: one that is forgotten does not compile.
+    pub fn gravity(&self) -> Gravity {
         use Message::*;
-        let well = |phase: &Phase| *phase > Phase::Declining;
         match self {
-            PhaseChanged { from_phase, to_phase, .. } => return well(from_phase) && well(to_phase),
-            Finished { goal, .. } => return *goal != Goal::Act,
+            Died { .. } => Gravity::Grave,
+            EconomicCritical { .. } | CalledOut { .. } | Froze { .. } | ApprovalSought { .. } | CallsHeld { .. } => {
+                Gravity::Serious
+            }
+            Senescence { state: "sound", .. } => Gravity::Notable,
+            Senescence { .. } => Gravity::Serious,
+            PhaseChanged { from_phase, to_phase, .. } => of_phases(*from_phase, *to_phase),
+            ModeChanged { mode } => Gravity::routine_if(matches!(*mode, "dreaming" | "waking")),
+            Finished { goal, .. } => Gravity::routine_if(*goal != Goal::Act),
             // An answer that the owner waits for is not routine.
-            Answered { purpose: Purpose::Answer, .. } | Silent { purpose: Purpose::Answer, .. } => return false,
-            Answered { over, .. } | Silent { over, .. } | CallSettled { over, .. } => return !over.is_positive(),
-            _ => {}
-        }
-        matches!(
-            self,
+            Answered { purpose, over, .. } | Silent { purpose, over, .. } => {
+                Gravity::routine_if(*purpose != Purpose::Answer && !over.is_positive())
+            }
+            CallSettled { over, .. } => Gravity::routine_if(!over.is_positive()),
             VitalityUpdated { .. }
-                | Rolled { .. }
-                | Refused { .. }
-                | Granted { .. }
-                | Verified { .. }
-                | Assessed { .. }
-                | Raised { .. }
-                | Cleared { .. }
-                | Heard { .. }
-                | Shared { .. }
-                | Near { .. }
-                | Asked { .. }
-                | EpistemicWarned { .. }
-                | ModeChanged { mode: "dreaming" | "waking" }
-                | DreamBegan { .. }
-                | DreamPhase { .. }
-                | DreamHypothesis { .. }
-                | DreamCounterfactual { .. }
-                | DreamProgress { .. }
-                | DreamDone { .. }
-                | Dreamt { .. }
-                | DreamLeft { .. }
-                | Unstaged { .. }
-                | Revised { .. }
-                | RolledBack { .. }
-                | RegimeChanged { .. }
-        )
+            | Rolled { .. }
+            | Refused { .. }
+            | Granted { .. }
+            | Verified { .. }
+            | Assessed { .. }
+            | Raised { .. }
+            | Cleared { .. }
+            | Heard { .. }
+            | Shared { .. }
+            | Near { .. }
+            | Asked { .. }
+            | EpistemicWarned { .. }
+            | RegimeChanged { .. } => Gravity::Routine,
+            DreamBegan { .. }
+            | DreamPhase { .. }
+            | DreamHypothesis { .. }
+            | DreamCounterfactual { .. }
+            | DreamProgress { .. }
+            | DreamDone { .. }
+            | Dreamt { .. }
+            | DreamLeft { .. }
+            | Unstaged { .. }
+            | Revised { .. }
+            | RolledBack { .. } => Gravity::Routine,
+            Born { .. } | Funded { .. } | Withdrew { .. } | Thawed | Amended { .. } | Steered { .. } => {
+                Gravity::Notable
+            }
+            Approved { .. } | Settled { .. } | Stopped { .. } | Harvested { .. } => Gravity::Notable,
+            Said { .. } | Noted { .. } | Claimed { .. } | Met { .. } => Gravity::Notable,
+            DreamsSwitched { .. } | Suspended | CallRefused { .. } | CallsReleased { .. } => Gravity::Notable,
+            Reflected { .. } | Bequeathed { .. } | Ended { .. } => Gravity::Notable,
+        }
+    }
+}
+
+/// Serious on the way down to where a golem is near its end; routine among the phases above.
+fn of_phases(from: Phase, to: Phase) -> Gravity {
+    if from > Phase::Declining && to > Phase::Declining {
+        return Gravity::Routine;
+    }
+    if to < from { Gravity::Serious } else { Gravity::Notable }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_lists_leave_out_is_routine_and_danger_and_questions_to_the_owner_are_serious() {
+        let settled = |over| Message::CallSettled {
+            key: 1,
+            model: "m",
+            input: 1,
+            output: 1,
+            cost: Usdc::ZERO,
+            over,
+            how: How::Told,
+            took_ms: 1,
+        };
+        for (message, gravity) in [
+            (Message::ModeChanged { mode: "waking" }, Gravity::Routine),
+            (Message::ModeChanged { mode: "paused" }, Gravity::Notable),
+            (Message::Thawed, Gravity::Notable),
+            (Message::Froze { reason: "" }, Gravity::Serious),
+            (Message::ApprovalSought { ask: None }, Gravity::Serious),
+            (Message::Senescence { state: "grace", fitness: 0.3 }, Gravity::Serious),
+            (Message::Senescence { state: "sound", fitness: 0.5 }, Gravity::Notable),
+            (settled(Usdc::ZERO), Gravity::Routine),
+            (settled(Usdc::cents(1)), Gravity::Notable),
+        ] {
+            assert_eq!(message.gravity(), gravity, "{message:?}");
+            assert_eq!(message.is_routine(), gravity == Gravity::Routine);
+        }
+        assert!(Gravity::Routine < Gravity::Notable && Gravity::Notable < Gravity::Serious);
+        assert!(Gravity::Serious < Gravity::Grave);
+    }
+
+    #[test]
+    fn a_change_of_phase_is_serious_on_the_way_down_to_its_end() {
+        use Phase::*;
+        for (from_phase, to_phase, gravity) in [
+            (Thriving, Conservation, Gravity::Routine),
+            (Conservation, Stable, Gravity::Routine),
+            (Conservation, Declining, Gravity::Serious),
+            (Declining, Terminal, Gravity::Serious),
+            (Declining, Stable, Gravity::Notable),
+        ] {
+            let (composite, trigger_clock) = (0.3, Clock::Economic);
+            let message = Message::PhaseChanged { from_phase, to_phase, composite, trigger_clock };
+            assert_eq!(message.gravity(), gravity, "{message:?}");
+        }
     }
 }

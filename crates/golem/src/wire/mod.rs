@@ -6,5 +6,5 @@
 mod message;
 mod tell;
 
-pub use message::Message;
+pub use message::{Gravity, Message};
 pub use tell::{besides, message};

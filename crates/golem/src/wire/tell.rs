@@ -1,5 +1,8 @@
 //! Messages from events: a message adds from the life what a listener needs to read it alone.
+//!
+//! Every event is named here, also each that tells nothing: an event that is forgotten does not compile.
 
+use life::{Life, dream, episode, goal, grimoire, outside, owner, phage, prediction, regime, thanatopsis};
 use life::call::{self, Hold};
 use life::clade::{self, News};
 use life::event::Event;
@@ -7,13 +10,12 @@ use life::heartbeat::{self, State};
 use life::money::Usdc;
 use life::mortality::{self, economic, stochastic};
 use life::policy::Refusal;
-use life::rule::text;
+use life::rule::{self, text};
 use life::thought::{self, Question};
 use life::time::Time;
-use life::{Life, dream, goal, outside, owner, prediction, regime, thanatopsis};
 
-use super::Message;
 use crate::{policy, stress};
+use super::Message;
 
 /// The message of an event, given the life it left behind; none for an internal event.
 pub fn message<'a>(event: &'a Event, life: &'a Life) -> Option<Message<'a>> {
@@ -26,39 +28,38 @@ pub fn message<'a>(event: &'a Event, life: &'a Life) -> Option<Message<'a>> {
             seeded: birth.seeded,
         }),
         Event::Owner(event) => of_owner(event),
+        Event::Heartbeat(event) => of_heartbeat(event, life),
         Event::Prediction(event) => of_prediction(event, life),
         Event::Policy(event) => of_policy(event, life),
+        Event::Goal(event) => Some(of_goal(event, life)),
         Event::Mortality(event) => of_mortality(event, life),
+        Event::Regime(regime::Event::Changed { from, to }) => Some(Message::RegimeChanged { from: *from, to: *to }),
         Event::Stress(event) => of_stress(event, life),
+        Event::Clade(event) => of_clade(event),
         Event::Dream(event) => of_dream(event, life),
+        Event::Thanatopsis(event) => Some(of_thanatopsis(event)),
         Event::Thought(event) => of_thought(event),
         Event::Call(event) => of_call(event),
         Event::Outside(outside::Event::Noted { text }) => Some(Message::Noted { text }),
-        Event::Goal(goal::Event::Finished { goal, domain, ended }) => {
-            let number = life.goals().get(usize::from(*domain)).map_or(0, |tally| tally.finished);
-            let domain = life.birth().world.domains.get(usize::from(*domain)).map_or("", |spec| &spec.name);
-            Some(Message::Finished { goal: *goal, domain, number, ended: *ended })
-        }
-        Event::Regime(regime::Event::Changed { from, to }) => Some(Message::RegimeChanged { from: *from, to: *to }),
-        Event::Clade(clade::Event::CalledOut { news: News::Crisis { load, .. }, .. }) => {
-            Some(Message::CalledOut { load: *load })
-        }
-        Event::Clade(clade::Event::CalledOut { news: News::Knowledge { entries }, .. }) => {
-            Some(Message::Shared { entries: *entries })
-        }
-        Event::Clade(clade::Event::Near { stain }) => Some(Message::Near { died: stain.map(|died| died.to_string()) }),
-        Event::Clade(clade::Event::Heard { from, news, .. }) => {
-            Some(Message::Heard { from: from.to_string(), news: *news })
-        }
-        Event::Thanatopsis(thanatopsis::Event::Reflected { hash }) => Some(Message::Reflected { testament: hex(hash) }),
-        Event::Thanatopsis(thanatopsis::Event::Bequeathed { hash, entries }) => {
-            Some(Message::Bequeathed { entries: *entries, bundle: hex(hash) })
-        }
-        Event::Heartbeat(heartbeat::Event::Turned(State::Dead)) => {
-            let (swept, left, unit) = (life.deposits_made(), life.capital().holding, &life.birth().world.unit);
-            Some(Message::Ended { swept, left, unit, yours: thanatopsis::left(life) })
-        }
-        _ => None,
+        Event::Outside(outside::Event::Said { .. })
+        | Event::Episode(episode::Event::Remembered { .. } | episode::Event::LookedBack { .. })
+        | Event::Phage(phage::Event::Spawned(_) | phage::Event::Watched { .. } | phage::Event::Ended { .. })
+        | Event::Grimoire(
+            grimoire::Event::Checked { .. }
+            | grimoire::Event::Kept(_)
+            | grimoire::Event::Curated { .. }
+            | grimoire::Event::TookIn { .. }
+            | grimoire::Event::Watching(_),
+        )
+        | Event::Rule(
+            rule::Event::Adopted { .. }
+            | rule::Event::Predicted { .. }
+            | rule::Event::Scored { .. }
+            | rule::Event::Voided { .. }
+            | rule::Event::Weighed { .. }
+            | rule::Event::Judged { .. }
+            | rule::Event::Promoted { .. },
+        ) => None,
     }
 }
 
@@ -82,8 +83,53 @@ fn of_owner(event: &owner::Event) -> Option<Message<'_>> {
         Event::Steered { text } => Message::Steered { strategy: text },
         Event::Said(say) => Message::Said { text: &say.text, done: say.done },
         Event::Heeded { rule: Some(rule), .. } => refused(*rule),
-        _ => return None,
+        Event::Heeded { rule: None, .. } | Event::Deposited { .. } | Event::Obeyed { .. } => return None,
     })
+}
+
+fn of_heartbeat<'a>(event: &heartbeat::Event, life: &'a Life) -> Option<Message<'a>> {
+    let heartbeat::Event::Turned(state) = event;
+    match state {
+        State::Dead => {
+            let (swept, left, unit) = (life.deposits_made(), life.capital().holding, &life.birth().world.unit);
+            Some(Message::Ended { swept, left, unit, yours: thanatopsis::left(life) })
+        }
+        State::Sensing
+        | State::Deciding
+        | State::Acting
+        | State::Reflecting
+        | State::Sleeping
+        | State::Dreaming
+        | State::Dying => None,
+    }
+}
+
+fn of_goal<'a>(event: &goal::Event, life: &'a Life) -> Message<'a> {
+    let goal::Event::Finished { goal, domain, ended } = event;
+    let number = life.goals().get(usize::from(*domain)).map_or(0, |tally| tally.finished);
+    let domain = life.birth().world.domains.get(usize::from(*domain)).map_or("", |spec| &spec.name);
+    Message::Finished { goal: *goal, domain, number, ended: *ended }
+}
+
+fn of_clade(event: &clade::Event) -> Option<Message<'static>> {
+    use clade::Event;
+    Some(match event {
+        Event::CalledOut { news: News::Crisis { load, .. }, .. } => Message::CalledOut { load: *load },
+        Event::CalledOut { news: News::Knowledge { entries }, .. } => Message::Shared { entries: *entries },
+        Event::Near { stain } => Message::Near { died: stain.map(|died| died.to_string()) },
+        Event::Heard { from, news, .. } => Message::Heard { from: from.to_string(), news: *news },
+        Event::CalledOut { news: News::Death | News::Regime { .. }, .. } | Event::Told { .. } | Event::Stained(_) => {
+            return None;
+        }
+    })
+}
+
+fn of_thanatopsis(event: &thanatopsis::Event) -> Message<'static> {
+    use thanatopsis::Event;
+    match event {
+        Event::Reflected { hash } => Message::Reflected { testament: hex(hash) },
+        Event::Bequeathed { hash, entries } => Message::Bequeathed { entries: *entries, bundle: hex(hash) },
+    }
 }
 
 fn of_prediction<'a>(event: &'a prediction::Event, life: &'a Life) -> Option<Message<'a>> {
@@ -97,7 +143,7 @@ fn of_prediction<'a>(event: &'a prediction::Event, life: &'a Life) -> Option<Mes
             let fitness = mortality::epistemic::domain_fitness(life, usize::from(*domain));
             Message::Met { domain: name(*domain), actual: *actual, fitness }
         }
-        _ => return None,
+        Event::Sensed { .. } | Event::Claimed(_) | Event::Resolved { .. } | Event::Lapsed { .. } => return None,
     })
 }
 
@@ -122,7 +168,12 @@ fn of_policy<'a>(event: &'a policy::Event, life: &'a Life) -> Option<Message<'a>
         }
         Event::Stopped => Message::Stopped { holding: life.capital().holding, unit: life.seen().unit },
         Event::Harvested { amount } => Message::Harvested { amount: *amount, credit: life.purse().credit },
-        _ => return None,
+        Event::Voted { .. }
+        | Event::Intended(_)
+        | Event::Sent { .. }
+        | Event::Abandoned { .. }
+        | Event::Renewed { .. }
+        | Event::Topped { .. } => return None,
     })
 }
 
@@ -165,7 +216,9 @@ fn of_mortality<'a>(event: &'a mortality::Event, life: &'a Life) -> Option<Messa
         Event::Died(death) => {
             Message::Died { cause: &death.cause, final_vitality: &death.vitality, ticks_alive: death.tick }
         }
-        _ => return None,
+        Event::Aged { .. } | Event::EconomicRelieved | Event::Echoed | Event::EchoBroken | Event::EpistemicRelieved => {
+            return None;
+        }
     })
 }
 
@@ -186,7 +239,13 @@ fn of_stress<'a>(event: &'a stress::Event, life: &'a Life) -> Option<Message<'a>
         },
         Event::Suspended => Message::Suspended,
         Event::Assessed(assessed) => Message::Assessed { assessed },
-        _ => return None,
+        Event::Pressed { .. }
+        | Event::Cycled { .. }
+        | Event::Warned { .. }
+        | Event::Cautioned { .. }
+        | Event::Heeded { .. }
+        | Event::Named { .. }
+        | Event::Eased { .. } => return None,
     })
 }
 
@@ -264,16 +323,28 @@ fn of_dream<'a>(event: &'a dream::Event, life: &'a Life) -> Option<Message<'a>> 
             Message::Revised { domain: &life.birth().world.domains[domain].name, number: life.dreams().revised }
         }
         Event::RolledBack { .. } | Event::Reverted { .. } => Message::RolledBack { number: life.dreams().rolled_back },
-        _ => return None,
+        Event::Passed { .. }
+        | Event::Slept
+        | Event::Blocked { .. }
+        | Event::Conceived { .. }
+        | Event::Wondered { .. }
+        | Event::Proven { .. }
+        | Event::RevisionLeft { .. }
+        | Event::Quiet => return None,
     })
 }
 
-/// Further messages of some events: the documents have several names for what happens in a night.
+/// Further messages of an event: the documents have several names for what happens in a night, and one for the rest.
 pub fn besides(event: &Event, life: &Life) -> Vec<Message<'static>> {
+    if let Event::Dream(event) = event { of_night(event, life) } else { Vec::new() }
+}
+
+fn of_night(event: &dream::Event, life: &Life) -> Vec<Message<'static>> {
+    use dream::Event;
     match event {
-        Event::Dream(dream::Event::Began { .. }) => vec![Message::ModeChanged { mode: "dreaming" }, progress(life)],
-        Event::Dream(dream::Event::Passed { phase, .. }) => began(*phase, life),
-        Event::Dream(dream::Event::Dreamt(found)) => {
+        Event::Began { .. } => vec![Message::ModeChanged { mode: "dreaming" }, progress(life)],
+        Event::Passed { phase, .. } => began(*phase, life),
+        Event::Dreamt(found) => {
             let hypothesis = |staged: &dream::Staged| Message::DreamHypothesis {
                 cycle_id: found.night,
                 hypothesis: text::Parsed::from(&staged.heuristic).print(&life.birth().world).unwrap_or_default(),
@@ -282,7 +353,7 @@ pub fn besides(event: &Event, life: &Life) -> Vec<Message<'static>> {
             };
             found.staged.iter().map(hypothesis).chain(counterfactual(found, life)).collect()
         }
-        Event::Dream(dream::Event::Left { .. }) => {
+        Event::Left { .. } => {
             let dreams = &life.dreams();
             let done = Message::DreamDone {
                 cycle_number: dreams.nights,
@@ -292,7 +363,18 @@ pub fn besides(event: &Event, life: &Life) -> Vec<Message<'static>> {
             };
             vec![done, Message::ModeChanged { mode: "waking" }]
         }
-        _ => Vec::new(),
+        Event::Switched { .. }
+        | Event::Slept
+        | Event::Blocked { .. }
+        | Event::Conceived { .. }
+        | Event::Wondered { .. }
+        | Event::Unstaged { .. }
+        | Event::RolledBack { .. }
+        | Event::Proven { .. }
+        | Event::Revised { .. }
+        | Event::Reverted { .. }
+        | Event::RevisionLeft { .. }
+        | Event::Quiet => Vec::new(),
     }
 }
 

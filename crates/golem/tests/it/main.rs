@@ -19,6 +19,7 @@ mod mortality;
 mod outside;
 mod phage;
 mod pressed;
+mod refusals;
 mod regime;
 mod regressions;
 mod runaway;

@@ -95,6 +95,11 @@ impl Calls {
         self.open.iter().find(|open| open.key == key)
     }
 
+    /// Whether a call with this mark was made lately, and paid for.
+    pub fn has_made(&self, again: Option<u64>) -> bool {
+        again.is_some_and(|again| self.known.contains(&again))
+    }
+
     /// Money set aside for calls under way.
     pub fn promised(&self) -> Usdc {
         self.open.iter().fold(Usdc::ZERO, |sum, open| sum + open.most)

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use golem::call::{self, Denied, Room, Unit};
+use golem::call::{self, CallVerdict, Denied, Room, Unit};
 use golem::mortality::economic;
 use golem::{Life, Time, Usdc, What};
 
@@ -58,11 +58,13 @@ impl Living {
         Ok(())
     }
 
+    /// Sizes a call by the room there is for it, and puts it to the core, which lets it through or says why not. What
+    /// is decided here is only whether the call is worth counting exactly, and whether it can wait for others to end.
     fn let_through(&mut self, now: Time, wanted: &Wanted, listener: &mut impl Listener) -> Result<Verdict, Error> {
         let (key, tier) = (self.life().calls().made + 1, wanted.tier);
         let room = call::room(self.life(), now, tier);
         let fits = room.ok().and_then(|room| wanted.bound.within(&room));
-        let repeated = wanted.again.is_some_and(|again| self.life().calls().known.contains(&again));
+        let repeated = self.life().calls().has_made(wanted.again);
         let matters = room.is_ok_and(|room| fits.is_none() || wanted.bound.weighs(wanted.rough, room.money));
         if wanted.rough > 0 && matters && !repeated {
             return Ok(Verdict::Rough);
@@ -79,24 +81,24 @@ impl Living {
             // In the order in which it happened: a call let through now was not refused after.
             self.say_refusals(now, Duration::ZERO, listener)?;
         }
-        let (known, before) = (self.life().calls().denied, stands(self.life(), now));
-        self.feed(now, What::Called(call::Wanted { key, most, tokens, tier, again, alike }), listener)?;
+        let before = stands(self.life(), now);
+        let what = What::Called(call::Wanted { key, most, tokens, tier, again, alike });
+        let verdict = self.feed(now, what, listener)?.verdict;
         let life = self.life();
-        if let (Some((most, tokens)), Some(_)) = (fits, life.calls().find(key)) {
-            let (grant, stands) = (self.body.counter.grant(key), Stands { phase: life.phase(), ..before });
-            return Ok(Verdict::Granted { grant, tokens, most, stands });
+        match verdict {
+            Some(CallVerdict::LetThrough) => {
+                let (grant, stands) = (self.body.counter.grant(key), Stands { phase: life.phase(), ..before });
+                Ok(Verdict::Granted { grant, tokens: answer, most, stands })
+            }
+            Some(CallVerdict::Refused { by, recorded }) => {
+                if !recorded {
+                    self.body.counter.refused(by);
+                }
+                listener.refused(by);
+                Ok(Verdict::Denied { by, cause: cause(life), lacks, stands: stands(life, now) })
+            }
+            Some(CallVerdict::OutOfTurn) | None => unreachable!("the call has the number after the newest"),
         }
-        let by = match (repeated, life.calls().hold, room) {
-            (true, ..) => Denied::Repeated,
-            (false, Some(hold), Ok(_)) => Denied::Held(hold.by),
-            (false, _, Ok(room)) => room.keeps(most, tokens).unwrap_or(room.by),
-            (false, _, Err(by)) => by,
-        };
-        if life.calls().denied == known {
-            self.body.counter.refused(by);
-        }
-        listener.refused(by);
-        Ok(Verdict::Denied { by, cause: cause(life), lacks, stands: stands(life, now) })
     }
 
     /// The shortfall of a call, and whether calls under way will give enough of it back.
@@ -201,9 +203,122 @@ impl Bound {
 
 #[cfg(test)]
 mod tests {
+    use golem::call::{How, Kinds, Runaway, Used};
+    use golem::mortality::phase::Tier;
+    use golem::{Command, CommandId, Record};
     use tariff::Price;
+    use tokio::sync::oneshot;
 
     use super::*;
+    use crate::Home;
+    use settings::{File, Settings};
+    use crate::life::birth::{Wish, birth};
+
+    /// A golem of this process, whose agent may pay a cent for a call; and the reasons it was refused for.
+    struct CallRig {
+        living: Living,
+        heard: ReasonsHeard,
+        commands: u64,
+        _folder: tempfile::TempDir,
+    }
+
+    #[derive(Default)]
+    struct ReasonsHeard(Vec<Denied>);
+
+    impl Listener for ReasonsHeard {
+        fn acknowledged(&mut self, _: &[Record], _: &Life) -> Result<(), Error> {
+            Ok(())
+        }
+
+        fn refused(&mut self, by: Denied) {
+            self.0.push(by);
+        }
+
+        fn stop(&mut self) -> bool {
+            false
+        }
+    }
+
+    impl CallRig {
+        fn new() -> CallRig {
+            let load = |file, flag: &str| Settings::load(file, None, std::iter::empty(), &[flag.to_owned()]).unwrap();
+            let folder = tempfile::tempdir().unwrap();
+            let home = Home::at(folder.path().join("home"));
+            home.init(&load(File::Bardo, "treasury.opening=1000")).unwrap();
+            let (bar_ms, relations_change_days) = (40_000, 0.0);
+            let spec = world::Spec::Sim { seed: 1, bar_ms, relations_change_days, edge_bps: None, flip_days: None };
+            let settings = load(File::Golem, "policy.call_max=0.01");
+            birth(&home, Wish::of("ada".parse().unwrap(), spec, Some(1), settings)).unwrap();
+            let (mut living, _) = Living::open(home.golem("ada").unwrap(), 5_000).unwrap();
+            let mut heard = ReasonsHeard::default();
+            living.take_money(&mut heard).unwrap();
+            CallRig { living, heard, commands: 0, _folder: folder }
+        }
+
+        /// Asks for a call with so many tokens in.
+        fn ask(&mut self, input: u64, again: Option<u64>) -> Verdict {
+            let bound = Bound { price: Price::parse("1/5").unwrap(), input, output: 16, answers: 1, fewest: 16 };
+            let (reply, mut verdict) = oneshot::channel();
+            let wanted = Wanted { bound, tier: Tier::Cheap, again, alike: input, rough: 0, reply };
+            assert!(self.living.body.counter.ask(wanted));
+            self.living.serve_calls(&mut self.heard).unwrap();
+            verdict.try_recv().unwrap()
+        }
+
+        /// Makes a small call that comes to this.
+        fn make(&mut self, again: Option<u64>, cost: Usdc) {
+            let Verdict::Granted { grant, .. } = self.ask(10, again) else { panic!("there is money for it") };
+            let (key, how, used, kinds) = (grant.taken(), How::Told, Used::default(), Kinds::default());
+            self.living.body.counter.settle(Done { key, cost, how, used, kinds });
+            self.living.serve_calls(&mut self.heard).unwrap();
+        }
+
+        fn obey(&mut self, command: Command) {
+            self.commands += 1;
+            self.living.obey(CommandId(self.commands.to_le_bytes()), command, &mut self.heard).unwrap();
+        }
+    }
+
+    /// The reason was guessed from what had changed, and a refusal that was recorded lately had changed nothing.
+    #[test]
+    fn a_refused_call_is_answered_with_the_reason_of_the_core_also_where_that_is_not_on_record() {
+        let mut called = CallRig::new();
+        called.make(Some(7), Usdc::micros(1));
+        let small = 10;
+        for (by, input, again) in [
+            (Denied::Call, 100_000, None),
+            (Denied::Repeated, small, Some(7)),
+            (Denied::Frozen, small, None),
+            (Denied::Paused, small, None),
+            (Denied::Held(Runaway::Bill), small, None),
+        ] {
+            match by {
+                Denied::Frozen => called.obey(Command::Freeze { reason: String::new() }),
+                Denied::Paused => {
+                    called.obey(Command::Resume);
+                    called.obey(Command::Pause);
+                }
+                Denied::Held(_) => {
+                    called.obey(Command::Resume);
+                    called.make(None, Usdc::cents(2));
+                }
+                _ => {}
+            }
+            let before = called.living.life().calls().denied;
+            for _ in 0..3 {
+                let verdict = called.ask(input, again);
+                let Verdict::Denied { by: said, .. } = verdict else { panic!("{verdict:?}") };
+                assert_eq!(said, by);
+            }
+            let calls = called.living.life().calls();
+            assert_eq!(calls.refused.map(|(by, _)| by), Some(by));
+            let unsaid = called.living.body.counter.unsaid(Duration::ZERO);
+            assert!(!unsaid.is_empty() && unsaid.iter().all(|(reason, _)| *reason == by), "{by:?}: {unsaid:?}");
+            let counted = calls.denied - before + unsaid.iter().map(|(_, times)| u64::from(*times)).sum::<u64>();
+            assert_eq!(counted, 3, "each is on record or waits to be");
+            assert_eq!(std::mem::take(&mut called.heard.0), [by; 3]);
+        }
+    }
 
     fn of(money: Usdc, tokens: u64) -> Room {
         Room { money, by: Denied::Broke, tokens, tokens_by: Denied::Spent(Unit::Tokens) }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use golem::constitution::MindKind;
 use golem::grimoire::{self, Grimoire, How, Turned};
 use golem::rule::text::Parsed;
-use golem::shell;
+use golem::shell::{self, Feedback};
 use golem::world::{Observation, Timing};
 use golem::{CommandId, Golem, Life, Owed, Time, What, Which};
 use settings::chance::Secret;
@@ -178,7 +178,7 @@ impl Living {
             let more = seen.bars.len() >= golem::limits::BARS;
             let now = if wall { now.max(seen_at) } else { seen_at };
             let Some(seen) = self.is_spoken_for(now, seen, listener)? else { return Ok(false) };
-            if let What::Observed(observation) = self.feed(now, What::Observed(seen), listener)? {
+            if let What::Observed(observation) = self.feed(now, What::Observed(seen), listener)?.what {
                 self.body.observation = observation;
             }
             if !more {
@@ -214,13 +214,13 @@ impl Living {
         Ok(gone)
     }
 
-    /// Steps one input; returns it so that its memory can be used again.
-    pub(super) fn feed(&mut self, now: Time, what: What, listener: &mut impl Listener) -> Result<What, Error> {
-        let what = shell::feed(&mut self.golem, &mut Shelled { body: &mut self.body, listener }, now, what)?;
-        if matches!(what, What::Observed(_)) {
+    /// Steps one input.
+    pub(super) fn feed(&mut self, now: Time, what: What, listener: &mut impl Listener) -> Result<Feedback, Error> {
+        let feedback = shell::feed(&mut self.golem, &mut Shelled { body: &mut self.body, listener }, now, what)?;
+        if matches!(feedback.what, What::Observed(_)) {
             super::curse::strike(&self.body.place, super::curse::Part::Mind);
         }
-        Ok(what)
+        Ok(feedback)
     }
 
     pub(super) fn flush(&mut self, listener: &mut impl Listener) -> Result<(), Error> {

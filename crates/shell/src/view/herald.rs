@@ -3,7 +3,7 @@
 //! It lives the acknowledged records again on a copy of its own, so what it says of each event is true of
 //! that very moment, live or years later from the journal.
 
-use golem::wire::{Message, besides, message};
+use golem::wire::{Gravity, Message, besides, message};
 use golem::{Event, Golem, Life, Record};
 use serde::{Serialize, Serializer};
 use vault::Reader;
@@ -38,12 +38,14 @@ impl Serialize for Told<'_> {
             topic: Topic,
             /// True of a message that comes every tick, leads up to an action, or says how the golem feels.
             routine: bool,
+            gravity: Gravity,
             #[serde(flatten)]
             message: &'a Message<'a>,
         }
         let Told { seq, at, tick, message } = self;
-        let (says, topic, routine) = (sentence(message), Topic::of(message), message.is_routine());
-        Written { seq: *seq, at: *at, tick: *tick, says, topic, routine, message }.serialize(serializer)
+        let (says, topic, gravity) = (sentence(message), Topic::of(message), message.gravity());
+        let routine = message.is_routine();
+        Written { seq: *seq, at: *at, tick: *tick, says, topic, routine, gravity, message }.serialize(serializer)
     }
 }
 

@@ -1,9 +1,9 @@
 //! What happens, the newest first, as far as the filters let it through.
 
 use golem::Time;
+use golem::wire::Gravity;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Rect};
-use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use crate::draw::cut;
@@ -52,15 +52,11 @@ pub(super) fn line(heard: &Heard, look: Look, wide: bool, width: usize) -> Line<
     let when = if wide { when } else { when.get(5..16).unwrap_or_default().to_owned() };
     let (ticks, names) = if wide { (9, 16) } else { (7, 8) };
     let head = format!("{when} {:>ticks$} {:<names$} ", count(heard.tick), cut(&heard.golem, names));
-    let style = match heard.event.as_str() {
-        "mortality.dead" => look.grave(),
-        "mortality.economic_critical" | "mortality.senescence" | "stress.crisis" | "golem.frozen" => look.care(),
-        _ => Style::new(),
-    };
+    let style = look.of_gravity(heard.gravity);
     let room = width.saturating_sub(head.chars().count() + 2);
     Line::from(vec![
         Span::styled(head, look.quiet()),
-        Span::styled(if heard.event == "mortality.dead" { "† " } else { "  " }, style),
+        Span::styled(if heard.gravity == Gravity::Grave { "† " } else { "  " }, style),
         Span::styled(cut(&heard.says, room), style),
     ])
 }

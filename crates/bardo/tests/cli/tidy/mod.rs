@@ -3,6 +3,7 @@
 //! used, and what must not be left lying about.
 
 mod circles;
+mod events;
 mod functions;
 mod messages;
 mod source;

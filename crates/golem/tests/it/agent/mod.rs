@@ -1,10 +1,10 @@
 //! A golem whose agent makes calls, and the sums that must hold at every record of it.
 
-use golem::call::{self, Denied, How, Kinds, Runaway, Unit, Used, Wanted};
+use golem::call::{self, CallVerdict, Denied, How, Kinds, Runaway, Unit, Used, Wanted};
 use golem::constitution::{Constitution, DreamFigures, MindKind, Mode, PolicyFigures};
 use golem::mortality::economic;
 use golem::mortality::phase::Tier;
-use golem::{Command, CommandId, Event, Golem, Input, Life, Record, Time, Usdc, What};
+use golem::{Command, CommandId, Consequence, Event, Golem, Input, Life, Record, Time, Usdc, What};
 
 use crate::common::{START, birth};
 
@@ -20,12 +20,16 @@ pub(crate) struct Agent {
 
 impl Agent {
     pub(crate) fn given(credit: Usdc, policy: impl FnOnce(&mut PolicyFigures)) -> Agent {
+        Agent::with(credit, |constitution| policy(&mut constitution.policy))
+    }
+
+    pub(crate) fn with(credit: Usdc, change: impl FnOnce(&mut Constitution)) -> Agent {
         let mut constitution =
             Constitution { mode: Mode::Hosted, dream: DreamFigures::default(), ..Constitution::default() };
         constitution.mind.kind = MindKind::Outside;
         constitution.economic.machine_per_day = Usdc::ZERO;
         constitution.economic.reserve_floor = Usdc::ZERO;
-        policy(&mut constitution.policy);
+        change(&mut constitution);
         let (golem, record) = Golem::born(birth(constitution), START);
         let mut agent = Agent { golem, records: vec![record], now: START, commands: 0 };
         agent.feed(What::Funded { transfer: 1, credit, capital: Usdc::ZERO });
@@ -36,6 +40,15 @@ impl Agent {
         let record = self.golem.step(&Input { now: self.now, roll: u64::MAX, what }).unwrap();
         self.records.extend(record);
         self.check();
+    }
+
+    /// Puts a call to the golem, and returns its verdict.
+    pub(crate) fn put(&mut self, call: Wanted) -> CallVerdict {
+        let input = Input { now: self.now, roll: u64::MAX, what: What::Called(call) };
+        let Consequence { record, verdict } = self.golem.step_with(&input, |_, _| {}).unwrap();
+        self.records.extend(record);
+        self.check();
+        verdict.expect("a call has a verdict")
     }
 
     /// Sums that must hold at every record.
@@ -78,19 +91,23 @@ impl Agent {
         let key = self.golem.life().calls().made + 1;
         let room = call::room(self.golem.life(), self.now, tier);
         let left = call::left(self.golem.life(), self.now).after(Usdc::ZERO);
-        self.feed(What::Called(Wanted { key, most, tokens, tier, again: None, alike }));
-        match (self.golem.life().calls().find(key), room) {
-            (Some(open), Ok(room)) => {
+        let verdict = self.put(Wanted { key, most, tokens, tier, again: None, alike });
+        let open = self.life().calls().find(key).copied();
+        match (verdict, room) {
+            (CallVerdict::LetThrough, Ok(room)) => {
+                let open = open.expect("what is let through is under way");
                 assert!((open.most, open.tokens) == (most, tokens) && room.keeps(most, tokens).is_none());
                 assert_eq!(left, room.money, "what is said to be left is what may be used");
                 Ok(key)
             }
-            (None, Ok(_)) if self.life().calls().hold.is_some() => {
-                Err(Denied::Held(self.life().calls().hold.expect("it is").by))
+            (CallVerdict::Refused { by, .. }, room) => {
+                // The reason again, from what there was room for before.
+                let held = self.life().calls().hold.map(|hold| Denied::Held(hold.by));
+                let kept = room.map_or_else(Some, |room| room.keeps(most, tokens).or(held));
+                assert_eq!((kept, open), (Some(by), None));
+                Err(by)
             }
-            (None, Ok(room)) => Err(room.keeps(most, tokens).expect("what there is room for is let through")),
-            (None, Err(by)) => Err(by),
-            (Some(_), Err(by)) => panic!("{by} let it through"),
+            (verdict, room) => panic!("{verdict:?}, with {room:?}"),
         }
     }
 

@@ -56,7 +56,7 @@ pub(super) struct Which {
 
 /// Stream the events of all golems, as they become durable.
 #[utoipa::path(get, path = "/v1/events", params(Which, ("Last-Event-ID" = Option<String>, Header, description = "go on after this one")),
-    responses((status = 200, description = "a stream of events", content_type = "text/event-stream", body = String)))]
+    responses((status = 200, description = "a stream of events; the JSON of each has its `topic`, whether it is `routine`, and its `gravity`: routine, notable, serious or grave", content_type = "text/event-stream", body = String)))]
 pub(super) async fn events(State(app): State<AppState>, Query(which): Query<Which>, headers: HeaderMap) -> Response {
     let board = Arc::clone(&app.desk.board);
     // Numbers begin again with each host; a stream does not go on from one that this host has not given.
@@ -69,7 +69,7 @@ pub(super) async fn events(State(app): State<AppState>, Query(which): Query<Whic
 
 /// Stream the events of one golem, from any record of its journal on.
 #[utoipa::path(get, path = "/v1/golems/{name}/events", params(("name" = String, Path), Which, ("Last-Event-ID" = Option<String>, Header, description = "go on after this record")),
-    responses((status = 200, description = "a stream of events", content_type = "text/event-stream", body = String), (status = 404, description = "no such golem", body = Problem)))]
+    responses((status = 200, description = "a stream of events; the JSON of each has its `topic`, whether it is `routine`, and its `gravity`: routine, notable, serious or grave", content_type = "text/event-stream", body = String), (status = 404, description = "no such golem", body = Problem)))]
 pub(super) async fn golem_events(
     State(app): State<AppState>,
     Path(name): Path<String>,
