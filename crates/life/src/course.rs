@@ -26,6 +26,17 @@ pub enum FoldError {
     Gap { expected: u64, got: u64 },
     #[error("this life runs under laws {0}, which this version of bardo does not know; upgrade bardo to open it")]
     UnknownLaws(u16),
+    #[error(
+        "this life is pressed by the stressor `{0}`, which this version of bardo does not know; upgrade bardo to open it"
+    )]
+    UnknownStressor(String),
+}
+
+/// Refuses a birth from a later version, which would be lived otherwise here.
+fn known(birth: &Birth) -> Result<(), FoldError> {
+    laws(birth.laws).ok_or(FoldError::UnknownLaws(birth.laws))?;
+    let newer = birth.constitution.stress.rates.newer();
+    newer.map_or(Ok(()), |name| Err(FoldError::UnknownStressor(name.to_owned())))
 }
 
 impl Course {
@@ -43,7 +54,7 @@ impl Course {
 
     /// Continues from a snapshot.
     pub fn resume(life: Life, seq: u64) -> Result<Course, FoldError> {
-        laws(life.birth.laws).ok_or(FoldError::UnknownLaws(life.birth.laws))?;
+        known(&life.birth)?;
         Ok(Course { life, seq })
     }
 
@@ -53,7 +64,7 @@ impl Course {
         if first.seq != 1 {
             return Err(FoldError::Gap { expected: 1, got: first.seq });
         }
-        laws(birth.laws).ok_or(FoldError::UnknownLaws(birth.laws))?;
+        known(birth)?;
         let mut life = Life::new((**birth).clone(), first.at);
         for event in &first.events[1..] {
             apply(&mut life, first.at, event);
