@@ -3,6 +3,7 @@
 use life::heartbeat::State;
 use life::owner::Account;
 use life::thanatopsis::{Event, Rite, closes, is_settled, kept, phase};
+use life::thought::Purpose;
 use life::{Draft, limits};
 
 use crate::{call, heartbeat, owner, policy, thought};
@@ -37,9 +38,9 @@ pub(crate) fn proceed(draft: &mut Draft<'_>) {
     }
 }
 
-/// Records that the testament is written and safe.
+/// Records that the testament is written and safe. It waits for last words that were asked for, and for their cost.
 pub(crate) fn reflected(draft: &mut Draft<'_>, hash: [u8; 32]) {
-    if phase(draft) == Some(Rite::Reflection) {
+    if phase(draft) == Some(Rite::Reflection) && !draft.thoughts().asks(Purpose::Reflect) {
         draft.emit(Event::Reflected { hash });
     }
 }
