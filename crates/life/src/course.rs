@@ -4,6 +4,7 @@
 use crate::apply::apply;
 use crate::draft::Draft;
 use crate::event::{Event, Record};
+use crate::invariants::Before;
 use crate::laws::laws;
 use crate::life::{Birth, Life};
 use crate::time::Time;
@@ -89,17 +90,20 @@ impl Course {
     }
 
     /// Lives on: what is emitted to the draft is the next record. A draft to which nothing was emitted leaves none.
+    /// Panics if the step broke an invariant of life.
     pub fn live(
         &mut self,
         at: Time,
         show: &mut dyn FnMut(&Event, &Life),
         decide: impl FnOnce(&mut Draft<'_>),
     ) -> Option<Record> {
+        let before = Before::of(&self.life);
         let mut events = Vec::with_capacity(24);
         decide(&mut Draft::new(&mut self.life, at, &mut events, show));
         if events.is_empty() {
             return None;
         }
+        before.check(&self.life);
         self.seq += 1;
         Some(Record { seq: self.seq, at, events })
     }

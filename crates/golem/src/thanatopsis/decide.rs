@@ -1,6 +1,7 @@
 //! Taking a death towards its end.
 
 use life::heartbeat::State;
+use life::money::Usdc;
 use life::owner::Account;
 use life::thanatopsis::{Event, Rite, closes, is_settled, kept, phase};
 use life::thought::Purpose;
@@ -34,6 +35,8 @@ pub(crate) fn proceed(draft: &mut Draft<'_>) {
     }
     let done = draft.death().is_some_and(|death| death.progress.legacy.is_some());
     if done && is_settled(draft) && draft.heartbeat().state != State::Dead {
+        assert!(draft.thoughts().open.is_empty() && draft.calls().open.is_empty(), "an end leaves a bill unpaid");
+        assert!(draft.purse().promised == Usdc::ZERO, "an end leaves money promised");
         draft.emit(heartbeat::Event::Turned(State::Dead));
     }
 }

@@ -2,6 +2,7 @@
 //! not depend on or speak of, that modules form layers, how long a file or a function may get, which words are
 //! used, and what must not be left lying about.
 
+mod assertions;
 mod circles;
 mod functions;
 mod messages;
@@ -200,6 +201,14 @@ fn a_function_fits_on_a_screen() {
     let is_long = |(file, name): &&(&str, &str)| long.iter().any(|(in_file, long, _)| in_file == file && long == name);
     let short: Vec<_> = LONG.iter().filter(|listed| !is_long(listed)).collect();
     assert!(short.is_empty(), "these fit on a screen by now; take them off the list:\n{short:#?}");
+}
+
+#[test]
+fn a_life_is_held_to_its_bounds_in_production_too() {
+    let sources = ["life", "golem"].map(|name| files(&root().join("crates").join(name).join("src"), ".rs"));
+    let own = sources.iter().flatten().filter(|path| !path.ends_with("tests.rs"));
+    let found: usize = own.map(|path| assertions::count(&fs::read_to_string(path).unwrap())).sum();
+    assert!(found >= assertions::LEAST, "{found} assertions are left where lives are lived");
 }
 
 #[test]
