@@ -30,11 +30,11 @@ pub const DECISIONS: u32 = 20;
 
 /// Hours below which the money left is a threat.
 pub const HOURS_SHORT: u64 = 72;
-/// Hours from which it is none.
+/// Hours for which money is safe.
 pub const HOURS_SAFE: u64 = 96;
 /// Skill below which falling is a threat.
 pub const SKILL_SHORT: f64 = 0.45;
-/// Skill from which it is none.
+/// Skill at which falling is no threat.
 pub const SKILL_SAFE: f64 = 0.50;
 
 /// Goals from which purpose is judged.
