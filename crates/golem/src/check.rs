@@ -138,7 +138,9 @@ fn check_fate(life: &Life, key: u64, fate: &Fate) -> Result<(), Fault> {
             let left = life.capital().cash + outcome.cash.max(-Usdc::MOST) - outcome.fee.min(Usdc::MOST);
             let effect = flight.effect(life);
             let afforded = effect == Effect::Adds || left >= Usdc::ZERO;
-            !flight.is_unsent() && flight.order(life).allows(effect, outcome) && afforded
+            // Two actions under way may give up the same holding; the second finds nothing left of it.
+            let held = outcome.units >= -life.capital().holding;
+            !flight.is_unsent() && flight.order(life).allows(effect, outcome) && afforded && held
         }
     };
     if sound { Ok(()) } else { Err(Fault::Outcome { key }) }

@@ -99,6 +99,7 @@ impl Golem {
         check(self.life(), input)?;
         let mut verdict = None;
         let record = self.course.live(input.now, &mut show, |draft| verdict = step(draft, input));
+        assert!(record.is_none() || self.life().now() == input.now, "a step is at another time than its input");
         assert!(Books::of(self.life()).adds_up(), "money was made or lost: {:?}", Books::of(self.life()));
         Ok(Consequence { record, verdict })
     }

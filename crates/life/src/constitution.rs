@@ -11,6 +11,7 @@ use crate::laws::Laws;
 use crate::money::Usdc;
 use crate::mortality::phase::Tier;
 use crate::prose::Prose;
+use crate::stress::Rates;
 use crate::time::{REFERENCE_TICK, Span, Time};
 
 pub use cage::{Caps, OnDeath, PolicyFigures};
@@ -249,8 +250,8 @@ impl Default for Mind {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StressFigures {
     pub mode: StressMode,
-    /// Growth a day, in the order of the six kinds.
-    pub rates: [f64; 6],
+    /// Growth a day, by kind. A kind that the birth does not name is not looked for.
+    pub rates: Rates,
     /// Growth a day of a stressor that the golem has named itself.
     pub named_rate: f64,
     /// Active stressors at which the golem may name no more.
@@ -274,7 +275,7 @@ impl Default for StressFigures {
     fn default() -> Self {
         StressFigures {
             mode: StressMode::Off,
-            rates: [0.040, 0.025, 0.030, 0.060, 0.070, 0.035],
+            rates: Rates::default(),
             named_rate: 0.030,
             most: 5,
             objectives: Vec::new(),

@@ -4,6 +4,7 @@
 use crate::apply::apply;
 use crate::draft::Draft;
 use crate::event::{Event, Record};
+use crate::invariants::Before;
 use crate::laws::laws;
 use crate::life::{Birth, Life};
 use crate::time::Time;
@@ -26,6 +27,17 @@ pub enum FoldError {
     Gap { expected: u64, got: u64 },
     #[error("this life runs under laws {0}, which this version of bardo does not know; upgrade bardo to open it")]
     UnknownLaws(u16),
+    #[error(
+        "this life is pressed by the stressor `{0}`, which this version of bardo does not know; upgrade bardo to open it"
+    )]
+    UnknownStressor(String),
+}
+
+/// Refuses a birth from a later version, which would be lived otherwise here.
+fn known(birth: &Birth) -> Result<(), FoldError> {
+    laws(birth.laws).ok_or(FoldError::UnknownLaws(birth.laws))?;
+    let newer = birth.constitution.stress.rates.newer();
+    newer.map_or(Ok(()), |name| Err(FoldError::UnknownStressor(name.to_owned())))
 }
 
 impl Course {
@@ -43,7 +55,7 @@ impl Course {
 
     /// Continues from a snapshot.
     pub fn resume(life: Life, seq: u64) -> Result<Course, FoldError> {
-        laws(life.birth.laws).ok_or(FoldError::UnknownLaws(life.birth.laws))?;
+        known(&life.birth)?;
         Ok(Course { life, seq })
     }
 
@@ -53,7 +65,7 @@ impl Course {
         if first.seq != 1 {
             return Err(FoldError::Gap { expected: 1, got: first.seq });
         }
-        laws(birth.laws).ok_or(FoldError::UnknownLaws(birth.laws))?;
+        known(birth)?;
         let mut life = Life::new((**birth).clone(), first.at);
         for event in &first.events[1..] {
             apply(&mut life, first.at, event);
@@ -78,17 +90,20 @@ impl Course {
     }
 
     /// Lives on: what is emitted to the draft is the next record. A draft to which nothing was emitted leaves none.
+    /// Panics if the step broke an invariant of life.
     pub fn live(
         &mut self,
         at: Time,
         show: &mut dyn FnMut(&Event, &Life),
         decide: impl FnOnce(&mut Draft<'_>),
     ) -> Option<Record> {
+        let before = Before::of(&self.life);
         let mut events = Vec::with_capacity(24);
         decide(&mut Draft::new(&mut self.life, at, &mut events, show));
         if events.is_empty() {
             return None;
         }
+        before.check(&self.life);
         self.seq += 1;
         Some(Record { seq: self.seq, at, events })
     }

@@ -1,7 +1,8 @@
 //! Laws: the constants that folding a journal depends on.
 //!
-//! A set is numbered, recorded at birth and frozen once released, so that a journal written years ago
-//! still folds to the same Life. A changed constant is a new set, for those who are born after.
+//! A set is numbered and frozen once released. A birth record names the set its golem lives under, for good: no event
+//! changes it, and an heir is born under the newest. So a journal written years ago still folds to the same Life, and a
+//! changed constant is a new set, for golems that are born after.
 
 use crate::limits;
 use crate::regime::Settings;

@@ -20,6 +20,7 @@ pub mod goal;
 pub mod grimoire;
 pub mod heartbeat;
 pub mod id;
+mod invariants;
 pub mod laws;
 mod life;
 pub mod limits;

@@ -169,10 +169,13 @@ pub struct Life {
 }
 
 impl Birth {
-    /// Whether such a life can be lived: its laws are known and its world is within its bounds.
+    /// Whether such a life can be lived: its laws and its stressors are known, and its world is within its bounds.
     pub fn check(&self) -> Result<(), Unsound> {
         if laws(self.laws).is_none() {
             return Err(Unsound::new(format!("this version does not know laws {}; upgrade bardo", self.laws)));
+        }
+        if let Some(name) = self.constitution.stress.rates.newer() {
+            return Err(Unsound::new(format!("this version does not know the stressor `{name}`; upgrade bardo")));
         }
         self.world.check()?;
         let mut blends = 0;

@@ -1,5 +1,6 @@
 //! A limit on everything. Life is kept whole in memory, hashed and snapshotted, so nothing in it may grow
-//! without bound; what would is a row in the vault instead.
+//! without bound; what would is a row in the vault instead. Stressors at once follow from their table
+//! (`stress::kind::PLACES`).
 
 /// Domains a world may declare claims in.
 pub const DOMAINS: usize = 8;
@@ -41,8 +42,6 @@ pub const EPISODES: usize = 64;
 pub const IDEAS: usize = 64;
 /// Phages alive at once.
 pub const PHAGES: usize = 3;
-/// Stressors at once: one of every kind in every domain it can be about.
-pub const STRESSORS: usize = 2 * DOMAINS + 5;
 /// Asks under way at once.
 pub const FLIGHTS: usize = 4;
 /// Questions to models under way at once.

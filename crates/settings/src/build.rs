@@ -226,7 +226,7 @@ impl Settings {
                 Some("off") => StressMode::Off,
                 other => unreachable!("the table offers no mode {other:?}"),
             },
-            rates: stress::Kind::ALL.map(|kind| rate(kind.name())),
+            rates: stress::Rates::each(|kind| rate(kind.name())),
             named_rate: rate("named"),
             most: self.count("stress.max_stressors"),
             objectives: self.names("stress.objectives").unwrap_or_default(),

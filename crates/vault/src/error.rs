@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use golem::FoldError;
+
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("there is no life at {0}")]
@@ -38,6 +40,9 @@ pub enum Error {
     NoHead(golem::GolemId),
     #[error("written by a newer version of bardo (format {0}); upgrade bardo to open it")]
     TooNew(u32),
+    /// A life under laws or stressors that came after this version.
+    #[error("{0}")]
+    Newer(FoldError),
     #[error("not enough in the treasury: {asked} asked, {there} there; add paper money with `bardo treasury add`")]
     TreasuryShort { asked: golem::Usdc, there: golem::Usdc },
     #[error("an amount must be more than nothing and at most {most}", most = golem::Usdc::MOST)]
@@ -74,9 +79,12 @@ impl Error {
         Error::Damaged { what: what.into(), advice: RECOVER }
     }
 
-    /// A record that contradicts the ones before it.
-    pub fn unfoldable(seq: u64, why: &golem::FoldError) -> Error {
-        Error::damaged(format!("record {seq}: {why}"))
+    /// A record that contradicts the ones before it, or comes from a newer version.
+    pub fn unfoldable(seq: u64, why: &FoldError) -> Error {
+        match why {
+            FoldError::UnknownLaws(_) | FoldError::UnknownStressor(_) => Error::Newer(why.clone()),
+            _ => Error::damaged(format!("record {seq}: {why}")),
+        }
     }
 
     pub(crate) fn io(what: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Error {

@@ -342,7 +342,7 @@ pub(crate) fn live_again(golem: &mut Golem, record: &Record) -> Result<(), Error
 fn guarded<T>(record: &Record, folding: impl FnOnce() -> Result<T, FoldError>) -> Result<T, Error> {
     let folded = catch_unwind(AssertUnwindSafe(folding));
     let folded = folded.map_err(|_| Error::damaged(format!("record {} cannot have happened", record.seq)))?;
-    folded.map_err(|e| Error::damaged(format!("record {}: {e}", record.seq)))
+    folded.map_err(|why| Error::unfoldable(record.seq, &why))
 }
 
 fn check_state(golem: &Golem, state: Option<codec::StateMark>) -> Result<(), Error> {

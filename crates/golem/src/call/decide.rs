@@ -107,6 +107,7 @@ pub(crate) fn settled(draft: &mut Draft<'_>, key: u64, cost: Usdc, how: How, (us
     };
     let within_reach = economic::free(draft).min(economic::unpromised_allowance(draft));
     let paid = cost.min(open.most + within_reach);
+    assert!((Usdc::ZERO..=draft.purse().credit).contains(&paid), "a call costs more than there is");
     draft.emit(Event::Settled { key, cost: paid, over: cost - paid, how, used: used.clone() });
     if cost > open.most && draft.calls().hold.is_none() && !draft.is_dead() {
         let (by, sum) = (Runaway::Bill, cost - open.most);

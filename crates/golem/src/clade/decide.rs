@@ -42,6 +42,7 @@ pub(crate) fn heard(draft: &mut Draft<'_>, from: GolemId, number: u64, news: New
 /// Records how many peers a word was passed on to.
 pub(crate) fn told(draft: &mut Draft<'_>, number: u64, peers: u32) {
     if draft.clade().untold.iter().any(|(waiting, _)| *waiting == number) {
+        assert!(number <= draft.clade().told, "a word was passed on that was never said");
         draft.emit(Event::Told { number, peers });
     }
 }

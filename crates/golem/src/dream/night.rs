@@ -63,6 +63,7 @@ fn fall_asleep(draft: &mut Draft<'_>, trigger: Trigger) {
         }
     };
     if ticks > 0 {
+        assert!(draft.dreams().night.is_none(), "a night begins in another");
         draft.emit(Event::Began { trigger, ticks, budget });
         // Questions are asked before any work is done.
         thought::tonight(draft);
@@ -108,6 +109,7 @@ fn proceed(draft: &mut Draft<'_>) {
         }
         let due = night.budget.min(Usdc::micros(RULES_COST)).share(shares[phase as usize] as i64, 1_000);
         let cost = due.min(economic::free(draft));
+        assert!(cost >= Usdc::ZERO, "a night brings money");
         draft.emit(Event::Passed { phase, cost });
         if phase == SleepStage::Return {
             draft.emit(Event::Left { woken: None });

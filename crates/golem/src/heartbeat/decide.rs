@@ -10,6 +10,7 @@ use crate::{dream, policy, prediction};
 
 /// Takes in an observation and goes round as far as it can.
 pub(crate) fn beat(draft: &mut Draft<'_>, observation: &Observation) {
+    assert!(!draft.is_dead(), "the dead have a beat");
     let awake = draft.heartbeat().state == State::Sleeping;
     if awake {
         draft.emit(Event::Turned(State::Sensing));

@@ -22,6 +22,7 @@ pub(crate) fn run(draft: &mut Draft<'_>, now: Time, roll: u64) {
     // 1. Economic health: living costs money, for exactly as long as it lasted.
     let lived = lived(draft, now);
     let cost = economic::living_cost(draft, lived);
+    assert!(cost <= economic::free(draft), "living touches the reserve");
     let from = draft.age();
     draft.emit(Event::Aged { lived, cost });
     watch::watch(draft);
@@ -108,6 +109,7 @@ fn epistemic_cause(life: &Life) -> Cause {
 }
 
 pub(crate) fn die(draft: &mut Draft<'_>, cause: Cause) {
+    assert!(!draft.is_dead(), "it dies twice");
     let figures = &draft.constitution().stress;
     let open = |s: &stress::Stressor| Open { kind: s.kind, domain: s.domain, severity: s.severity(figures) };
     let open = draft.stress().active.iter().map(open).collect();
@@ -116,6 +118,7 @@ pub(crate) fn die(draft: &mut Draft<'_>, cause: Cause) {
     let death = Death { at, tick, cause, vitality, closing_attempts: 0, open, reflected_on: false, words, progress };
     dream::wake(draft, dream::Waker::Death);
     draft.emit(Event::Died(Box::new(death)));
+    assert!(draft.dreams().night.is_none(), "a night goes on after death");
     draft.emit(heartbeat::Event::Turned(State::Dying));
     clade::call_out(draft, News::Death);
 }

@@ -19,6 +19,7 @@ const SAY_AGAIN: Span = Span::seconds(300);
 /// Takes in money from the treasury; each transfer counts once.
 pub(crate) fn funded(draft: &mut Draft<'_>, transfer: u64, credit: Usdc, capital: Usdc) {
     if transfer > draft.transfers_taken() {
+        assert!(transfer == draft.transfers_taken() + 1, "a transfer is missing");
         draft.emit(Event::Funded { transfer, credit, capital });
     }
 }

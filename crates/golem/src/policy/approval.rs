@@ -25,6 +25,7 @@ pub(crate) fn approve(draft: &mut Draft<'_>, key: u64, yes: bool) -> Result<(), 
         return Ok(());
     }
     still_waits(draft, draft.at(), &flight)?;
+    assert!(flight.quote.is_some(), "an owner was asked about an action without a preview");
     draft.emit(Event::Approved { key, deadline: draft.at() + patience(draft) });
     Ok(())
 }

@@ -174,7 +174,11 @@ pub(crate) fn decide(draft: &mut Draft<'_>) {
     // On the way down what is held is unwound while there is time, if closing it is what death would do.
     if draft.phase() <= Phase::Declining && draft.policy().on_death == OnDeath::Close && draft.capital().holding > 0 {
         give_way(draft);
-        return close_all(draft);
+        // An action that the world has must land first: the same holding cannot be given up twice.
+        if draft.flights().is_empty() {
+            close_all(draft);
+        }
+        return;
     }
     let proposal = match draft.constitution().mind.kind {
         MindKind::Rules => by_vote(draft).or_else(|| outside::proposal(draft)),

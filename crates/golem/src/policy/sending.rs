@@ -25,9 +25,12 @@ pub(crate) fn give_way(draft: &mut Draft<'_>) {
     for key in unsent.map(|flight| flight.key).collect::<Vec<_>>() {
         draft.emit(Event::Abandoned { key });
     }
+    let sent = |flight: &Flight| flight.closing || !flight.is_unsent();
+    assert!(draft.flights().iter().all(sent), "an action that was never sent keeps another from its place");
 }
 
 pub(super) fn intend(draft: &mut Draft<'_>, action: u8, units: i64, reserved: Usdc, closing: bool) {
+    assert!(!draft.flights().is_full(), "there is no room for another action");
     let flight = Flight {
         key: draft.flights_made() + 1,
         action,
@@ -71,6 +74,8 @@ pub(crate) fn previewed(draft: &mut Draft<'_>, key: u64, look: u8, quote: Option
                 least: least(draft, &flight, &quote),
             };
             draft.emit(Event::Granted { permit: Box::new(permit), quote, cost: cost.unwrap_or(0.0) });
+            let permits = draft.permits().iter().filter(|permit| permit.key == key).count();
+            assert!(permits == 1, "an action has one permit, which counts once");
         }
         Err(rule) => {
             draft.emit(Event::Denied { key, rule, cost });
@@ -169,9 +174,11 @@ pub(crate) fn landed(draft: &mut Draft<'_>, key: u64, fate: Fate) {
 }
 
 fn settled(draft: &mut Draft<'_>, flight: &Flight, outcome: Outcome) {
+    assert!(draft.permits().iter().any(|permit| permit.key == flight.key), "an action was done without a permit");
     let held = draft.held();
     draft.emit(Event::Settled { key: flight.key, outcome });
     let gas = (draft.constitution().economic.per_action + outcome.gas).min(flight.gas);
+    assert!(gas >= Usdc::ZERO, "sending an action brings money");
     // An action done in part is compared with the same part of its preview.
     let quoted = flight.quote.map_or(outcome.cash, |quote| quote.cash.share(outcome.units.abs(), flight.units));
     draft.emit(Event::Verified { key: flight.key, quoted, actual: outcome.cash, gas });

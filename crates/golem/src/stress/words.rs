@@ -6,6 +6,7 @@ use std::fmt::Write;
 use life::Life;
 use life::constitution::StressMode;
 use life::mortality::economic;
+use life::stress::threshold::{COMPLETED, DECISIONS, EFFECTS, FAILED_PERCENT, GOALS, HOURS_SAFE, SKILL_SAFE};
 use life::stress::{Band, Kind, Named, Past, Stressor, allowed, band, find, load, load_as_told};
 use life::time::Span;
 
@@ -76,64 +77,67 @@ fn condition(life: &Life, named: &Named) -> String {
 
 /// Says why a stressor is active, by the record.
 pub fn why(life: &Life, stressor: &Stressor) -> String {
-    let ledger = &life.stress().ledger;
-    let goals = |domain: u8| life.goals().get(usize::from(domain)).map_or((0, 0, 0), |tally| tally.last(20));
-    match (stressor.kind, stressor.domain) {
-        (Kind::RepeatedFailure, domain) => {
-            let (known, failed, _) = goals(domain.unwrap_or_default());
-            format!("{failed} of the last {known} goals here failed")
-        }
-        (Kind::Futility, Some(domain)) => {
-            let (known, _, effects) = goals(domain);
-            format!("{effects} of the last {known} goals here had any effect")
-        }
-        (Kind::Futility, None) => "this week's actions lost money, and more than doing nothing would have".to_owned(),
-        (Kind::Invisibility, _) => {
-            let days = Span::millis(life.age().as_millis() - ledger.answered.as_millis().min(life.age().as_millis()));
-            format!("{} asks and no answer for {days}", ledger.outputs)
-        }
-        (Kind::IdentityViolation, _) => {
-            format!("a rule of the owner's was run into {} decisions ago", ledger.decisions)
-        }
-        (Kind::ExistentialThreat, _) => {
-            let left = economic::projected_life(life);
-            let money = left.map_or("money is no concern".to_owned(), |left| format!("money for {left}"));
-            let way = if ledger.falling { ", falling" } else { "" };
-            format!("{money}; skill {:.2}{way}", life.vitality().epistemic)
-        }
-        (Kind::Purposelessness, _) => {
-            let (known, serving, repeating) = ledger.purpose(20);
-            format!(
-                "of the last {known} goals {serving} served the owner and {repeating} only repeated what had failed"
-            )
-        }
-    }
+    reasons(life, stressor).0
 }
 
 /// Says what would clear a stressor, and how far away that is.
 pub fn clears_when(life: &Life, stressor: &Stressor) -> String {
+    reasons(life, stressor).1
+}
+
+/// The words of each kind: why it is active, and what would clear it.
+fn reasons(life: &Life, stressor: &Stressor) -> (String, String) {
     let ledger = &life.stress().ledger;
     let found = find(life, stressor.kind, stressor.domain, stressor.served);
+    let tally = life.goals().get(usize::from(stressor.domain.unwrap_or_default()));
+    let (known, failed, effects) = tally.map_or((0, 0, 0), |tally| tally.last(GOALS));
     match (stressor.kind, stressor.domain) {
-        (Kind::RepeatedFailure, domain) => {
-            let tally = life.goals().get(usize::from(domain.unwrap_or_default()));
-            let (known, failed, _) = tally.map_or((0, 0, 0), |tally| tally.last(20));
+        (Kind::RepeatedFailure, _) => (
+            format!("{failed} of the last {known} goals here failed"),
             format!(
-                "fewer than 30 % of the last 20 goals failed and 3 were completed (now {:.0} %, {})",
+                "fewer than {FAILED_PERCENT} % of the last {GOALS} goals failed and {COMPLETED} were completed \
+                 (now {:.0} %, {})",
                 found.figure * 100.0,
                 known - failed
+            ),
+        ),
+        (Kind::Futility, Some(_)) => (
+            format!("{effects} of the last {known} goals here had any effect"),
+            format!("{EFFECTS} of the last {GOALS} goals had an effect (now {:.0})", found.figure),
+        ),
+        (Kind::Futility, None) => (
+            "this week's actions lost money, and more than doing nothing would have".to_owned(),
+            "a week's result is no worse than doing nothing, or nothing is done for a week".to_owned(),
+        ),
+        (Kind::Invisibility, _) => {
+            let days = Span::millis(life.age().as_millis() - ledger.answered.as_millis().min(life.age().as_millis()));
+            (
+                format!("{} asks and no answer for {days}", ledger.outputs),
+                "an ask is answered: by the owner, or by the world with a fill".to_owned(),
             )
         }
-        (Kind::Futility, Some(_)) => format!("3 of the last 20 goals had an effect (now {:.0})", found.figure),
-        (Kind::Futility, None) => {
-            "a week's result is no worse than doing nothing, or nothing is done for a week".to_owned()
-        }
-        (Kind::Invisibility, _) => "an ask is answered: by the owner, or by the world with a fill".to_owned(),
-        (Kind::IdentityViolation, _) => format!("20 decisions keep to the rules (now {})", ledger.decisions),
+        (Kind::IdentityViolation, _) => (
+            format!("a rule of the owner's was run into {} decisions ago", ledger.decisions),
+            format!("{DECISIONS} decisions keep to the rules (now {})", ledger.decisions),
+        ),
         (Kind::ExistentialThreat, _) => {
-            "there is money for 96 hours, and skill is 0.50 or no longer falling".to_owned()
+            let left = economic::projected_life(life);
+            let money = left.map_or("money is no concern".to_owned(), |left| format!("money for {left}"));
+            let way = if ledger.falling { ", falling" } else { "" };
+            (
+                format!("{money}; skill {:.2}{way}", life.vitality().epistemic),
+                format!("there is money for {HOURS_SAFE} hours, and skill is {SKILL_SAFE:.2} or no longer falling"),
+            )
         }
-        (Kind::Purposelessness, _) => "something that serves the owner is completed and verified".to_owned(),
+        (Kind::Purposelessness, _) => {
+            let (known, serving, repeating) = ledger.purpose(GOALS);
+            (
+                format!(
+                    "of the last {known} goals {serving} served the owner and {repeating} only repeated what had failed"
+                ),
+                "something that serves the owner is completed and verified".to_owned(),
+            )
+        }
     }
 }
 

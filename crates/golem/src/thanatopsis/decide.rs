@@ -1,8 +1,10 @@
 //! Taking a death towards its end.
 
 use life::heartbeat::{self, State};
+use life::money::Usdc;
 use life::owner::{self, Account};
 use life::thanatopsis::{Event, Rite, closes, is_settled, kept, phase};
+use life::thought::Purpose;
 use life::{Draft, limits};
 
 use crate::{call, policy, thought};
@@ -33,13 +35,15 @@ pub(crate) fn proceed(draft: &mut Draft<'_>) {
     }
     let done = draft.death().is_some_and(|death| death.progress.legacy.is_some());
     if done && is_settled(draft) && draft.heartbeat().state != State::Dead {
+        assert!(draft.thoughts().open.is_empty() && draft.calls().open.is_empty(), "an end leaves a bill unpaid");
+        assert!(draft.purse().promised == Usdc::ZERO, "an end leaves money promised");
         draft.emit(heartbeat::Event::Turned(State::Dead));
     }
 }
 
-/// Records that the testament is written and safe.
+/// Records that the testament is written and safe. It waits for last words that were asked for, and for their cost.
 pub(crate) fn reflected(draft: &mut Draft<'_>, hash: [u8; 32]) {
-    if phase(draft) == Some(Rite::Reflection) {
+    if phase(draft) == Some(Rite::Reflection) && !draft.thoughts().asks(Purpose::Reflect) {
         draft.emit(Event::Reflected { hash });
     }
 }

@@ -481,21 +481,48 @@ fn profit_becomes_credit_by_the_share_the_owner_set_and_losses_come_off_first() 
     assert_eq!(golem.life().unaccounted(), Usdc::ZERO);
 }
 
+fn decline(golem: &mut Golem) {
+    let (from, to, trigger) = (golem.life().phase(), Phase::Declining, golem::mortality::Clock::Epistemic);
+    let changed = Event::Mortality(mortality::Event::PhaseChanged { from, to, trigger });
+    let record = Record { seq: golem.seq() + 1, at: golem.life().now(), events: vec![changed] };
+    golem.fold(&record).unwrap();
+}
+
+/// A world that took its time was asked at every look to give up the same holding once more, until there was no room for
+/// another ask and the process fell.
+#[test]
+fn who_declines_asks_a_slow_world_once() {
+    let mut golem = holding(|c| c.policy.on_death = OnDeath::Close, decline);
+    for _ in 0..8 {
+        // It recovers within a tick where nothing is wrong with it.
+        if golem.life().phase() != Phase::Declining {
+            decline(&mut golem);
+        }
+        look(&mut golem, 1.0, SAFE);
+        let slow = |owed: &Owed| !matches!(owed, Owed::Errand(Errand::Reconcile { .. }));
+        while let Some(owed) = golem.owed().find(slow) {
+            let what = owed.answered(golem.life(), |order| Some(quote(golem.life(), order)), |_| Fate::Pending);
+            golem.step(&Input { now: golem.life().now(), roll: SAFE, what }).unwrap();
+        }
+        let keys: Vec<u64> = golem.life().flights().iter().map(|flight| flight.key).collect();
+        assert_eq!(keys.len(), 1, "{keys:?}");
+    }
+    let flight = golem.life().flights()[0].clone();
+    let Quote { cash, fee, .. } = quote(golem.life(), &flight.order(golem.life()));
+    let sold = |units| Fate::Done(Outcome { units, cash, fee, gas: Usdc::ZERO });
+    let mut land = |units| {
+        let what = What::Landed { key: flight.key, fate: sold(units) };
+        golem.step(&Input { now: golem.life().now(), roll: SAFE, what }).map(|_| golem.life().capital().holding)
+    };
+    assert!(land(-flight.units - 1).is_err(), "more than is held");
+    assert_eq!(land(-flight.units).unwrap(), 0);
+}
+
 /// On the way down what is held is unwound, unless its owner would have it held or handed over.
 #[test]
 fn who_declines_lets_go_while_there_is_time() {
     for (on_death, lets_go) in [(OnDeath::Close, true), (OnDeath::Hold, false), (OnDeath::HandOver, false)] {
-        let down = |golem: &mut Golem| {
-            let (from, to) = (golem.life().phase(), golem::mortality::phase::Phase::Declining);
-            let changed = Event::Mortality(mortality::Event::PhaseChanged {
-                from,
-                to,
-                trigger: golem::mortality::Clock::Epistemic,
-            });
-            let record = Record { seq: golem.seq() + 1, at: golem.life().now(), events: vec![changed] };
-            golem.fold(&record).unwrap();
-        };
-        let mut golem = holding(|c| c.policy.on_death = on_death, down);
+        let mut golem = holding(|c| c.policy.on_death = on_death, decline);
         let record = look(&mut golem, 1.0, SAFE).unwrap();
         let closing = |event: &Event| matches!(event, Event::Policy(policy::Event::Intended(flight)) if flight.closing);
         assert_eq!(record.events.iter().any(closing), lets_go, "{on_death:?}");

@@ -14,7 +14,7 @@ use golem::mortality::economic;
 use golem::owner;
 use golem::policy::{self, Proposal, Refusal};
 use golem::stress::assessment::{New, Plea};
-use golem::stress::{self, Assessment, Kind};
+use golem::stress::{self, Assessment, Kind, Rates};
 use golem::world::{Bar, Effect, Fate, Observation, Order, Outcome, Quote};
 use golem::{Command, CommandId, Golem, Input, Life, Owed, Span, Time, Usdc, What};
 use serde_json::json;
@@ -73,7 +73,8 @@ impl Subject {
         constitution.stress.mode = dice.of(&[StressMode::Enforced, StressMode::Enforced, StressMode::Visible]);
         // Faster than the documents', so that a short sequence sees every band.
         let haste = dice.of(&[1.0, 10.0, 40.0]);
-        constitution.stress.rates.iter_mut().for_each(|rate| *rate *= haste);
+        let usual = constitution.stress.rates.clone();
+        constitution.stress.rates = Rates::each(|kind| usual.of(kind).unwrap() * haste);
         birth.world.bar = HOUR;
         birth.world.features = vec!["level".into()];
         birth.world.instincts = vec!["when level > 0 expect tide".into()];

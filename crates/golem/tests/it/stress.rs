@@ -32,7 +32,7 @@ fn rates_marks_and_caps_are_the_documents() {
         (Kind::Purposelessness, 0.035),
     ];
     for (kind, rate) in rates {
-        assert_eq!(figures.rates[kind as usize], rate, "{kind}");
+        assert_eq!(figures.rates.of(kind), Some(rate), "{kind}");
         let grown = |held| severity(kind, held);
         assert!((grown(Span::ZERO) - 0.20).abs() < 1e-12);
         assert!((grown(Span::DAY.times(4)) - (0.20 + 4.0 * rate)).abs() < 1e-12);
@@ -59,6 +59,27 @@ fn severity(kind: Kind, held: Span) -> f64 {
 fn loaded(load: f64) -> Life {
     let active = [stressor(Kind::Purposelessness, None, load)];
     changed(Pressed::new(|_| {}).golem.life(), |life| life["stress"]["active"] = json!(active))
+}
+
+/// A kind that came after a birth began at 0.20 like any other would press a life that was born without it.
+#[test]
+fn a_kind_that_its_birth_does_not_name_never_presses() {
+    let check = |rates: Option<Value>, expected: &[Kind]| {
+        let mut golem = Pressed::new(|constitution| {
+            if let Some(rates) = rates {
+                constitution.stress.rates = serde_json::from_value(rates).unwrap();
+            }
+        });
+        golem.fail(12);
+        let there: Vec<Kind> = golem.stress().active.iter().map(|stressor| stressor.kind).collect();
+        assert_eq!(there, expected);
+        // What it is read off is there either way.
+        assert!(stress::find(golem.life(), Kind::Purposelessness, None, 0).presses);
+        let looked_for = stress::places(golem.life()).any(|(kind, _)| kind == Kind::Purposelessness);
+        assert_eq!(looked_for, expected.contains(&Kind::Purposelessness));
+    };
+    check(None, &[Kind::RepeatedFailure, Kind::Purposelessness]);
+    check(Some(json!({ "repeated_failure": 0.04, "futility": 0.025 })), &[Kind::RepeatedFailure]);
 }
 
 #[test]
@@ -439,7 +460,7 @@ fn any_split_of_time_weighs_the_same_and_gaps_weigh_little() {
 fn three_cycles_of_crisis_break_the_circuit_once_a_day_and_nothing_is_forgiven() {
     // Stubbornly wrong, so that looking into itself never helps.
     let mut golem = Pressed::new(|constitution| {
-        constitution.stress.rates = [1.0; 6];
+        constitution.stress.rates = stress::Rates::each(|_| 1.0);
         constitution.reflex.pull = -1.0;
     });
     golem.fail(12);

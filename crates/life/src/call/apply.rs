@@ -11,6 +11,9 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
     match event {
         Event::Reserved { key, most, tier: _, again, alike } => {
             let (month, age) = (life.month(), life.age);
+            assert!(*key > life.calls.made, "two calls have one key");
+            assert!(*most >= Usdc::ZERO, "less than nothing is set aside for a call");
+            assert!(life.calls.open.len() < limits::CALLS, "there is no room for another call");
             life.purse.promised += *most;
             let calls = &mut life.calls;
             calls.made = *key;
@@ -44,6 +47,8 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
             life.calls.denied += u64::from(*times);
         }
         Event::Held { key, by, times, sum } => {
+            assert!(life.calls.hold.is_none(), "calls are stopped twice");
+            assert!(*key > life.flights_made, "a stop has the key of an action");
             life.flights_made = *key;
             life.calls.hold = Some(Hold { key: *key, by: *by, times: *times, sum: *sum, since: at });
             life.calls.stopped += 1;
@@ -69,6 +74,8 @@ fn settle(life: &mut Life, at: Time, key: u64, (cost, over, how): (Usdc, Usdc, H
     let Some(place) = life.calls.open.iter().position(|open| open.key == key) else { return };
     let open = life.calls.open.remove(place);
     let laws = life.laws();
+    assert!(life.purse.promised >= open.most, "more comes free than was promised to calls");
+    assert!(cost.min(over) >= Usdc::ZERO, "a call brings money");
     life.purse.promised -= open.most;
     life.purse.spend(cost, life.age, laws);
     let calls = &mut life.calls;

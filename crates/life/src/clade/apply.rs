@@ -33,6 +33,7 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
 
 fn call_out(life: &mut Life, at: Time, number: u64, news: News) {
     let clade = &mut life.clade;
+    assert!(number > clade.told, "two words to its peers have one number");
     clade.told = number;
     // News that is long past is dropped; a death is passed on whatever else is.
     if clade.untold.is_full()

@@ -15,6 +15,7 @@ pub(crate) fn apply(life: &mut Life, event: &Event) {
         Event::Began { trigger, ticks, budget } => begin(life, *trigger, *ticks, *budget),
         Event::Passed { phase, cost } => {
             let (age, laws) = (life.age, life.laws());
+            assert!(*cost >= Usdc::ZERO, "a night brings money");
             life.dreams.pass(*phase, *cost, Purse::month_at(age, laws));
             life.purse.spend(*cost, age, laws);
         }

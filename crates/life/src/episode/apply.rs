@@ -3,10 +3,12 @@
 use super::{Event, Pending, horizon};
 use crate::daimon::{self, Felt};
 use crate::life::Life;
+use crate::limits;
 
 pub(crate) fn apply(life: &mut Life, event: &Event) {
     match event {
         Event::Remembered { state, .. } => {
+            assert!(life.episodes.pending.len() < limits::EPISODES, "there is no room for another episode");
             let laws = life.laws();
             life.knowing.moves.see(state, life.tick, laws.moves_apart, laws.moves_memory);
             life.episodes.made += 1;

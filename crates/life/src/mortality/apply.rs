@@ -38,18 +38,25 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
             }
         }
         Event::PhaseChanged { from, to, .. } => {
+            assert!(life.vitality.phase == *from, "a phase is left that it is not in");
             life.vitality.previous_phase = Some(*from);
             life.vitality.phase = *to;
             life.vitality.ticks_in_phase = 0;
             life.heartbeat.epoch += 1;
         }
         Event::Rolled { .. } => {}
-        Event::Died(death) => life.death = Some(death.clone()),
+        Event::Died(death) => {
+            assert!(life.death.is_none(), "it dies twice");
+            life.death = Some(death.clone());
+        }
     }
 }
 
 /// Ages a life by a tick: it cost something, and what was shown long ago counts for less.
 fn age(life: &mut Life, at: Time, lived: Span, cost: Usdc) {
+    assert!(life.death.is_none(), "the dead grow older");
+    assert!(lived <= at.since(life.lived_until), "more is lived than time has passed");
+    assert!(cost >= Usdc::ZERO, "living brings money");
     let (burn, laws) = (cost.as_f64(), life.laws());
     let keep = laws.burn_keep;
     life.purse.dust = economic::dust_after(life, lived);

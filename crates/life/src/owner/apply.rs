@@ -3,12 +3,15 @@
 use super::{Account, Deposit, Event};
 use crate::id::CommandId;
 use crate::life::Life;
+use crate::money::Usdc;
 use crate::policy::Refusal;
 use crate::time::Time;
 
 pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
     match event {
         Event::Funded { transfer, credit, capital } => {
+            assert!(*transfer > life.transfers_taken, "a transfer is taken in twice");
+            assert!((*credit).min(*capital) >= Usdc::ZERO, "a transfer takes money away");
             life.transfers_taken = *transfer;
             life.purse.credit += *credit;
             life.purse.given += *credit;
@@ -19,6 +22,8 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
             life.stress.ledger.acknowledge(life.age);
         }
         Event::Withdrew { deposit, from, amount } => {
+            assert!(*deposit > life.deposits_made, "two deposits have one number");
+            assert!(amount.is_positive(), "a withdrawal brings money");
             life.deposits_made = *deposit;
             life.deposits.push(Deposit { number: *deposit, amount: *amount });
             match from {

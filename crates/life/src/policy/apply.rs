@@ -50,6 +50,7 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
         }
         Event::Topped { worth } => life.capital.peak = life.capital.peak.max(*worth),
         Event::Harvested { amount } => {
+            assert!(amount.is_positive() && *amount <= life.capital.cash, "more is harvested than there is");
             life.capital.rescale_peak(-*amount, life.seen.unit);
             life.capital.shared_up_to = life.capital.result();
             life.capital.cash -= *amount;
@@ -67,6 +68,9 @@ fn change(life: &mut Life, key: u64, change: impl FnOnce(&mut Flight)) {
 
 /// Sets aside the most that an action may cost, before the world is asked.
 fn intend(life: &mut Life, flight: &Flight) {
+    assert!(flight.key > life.flights_made, "two actions have one key");
+    assert!(flight.units > 0, "an action moves nothing");
+    assert!((Usdc::ZERO..=life.capital.cash).contains(&flight.reserved), "more is set aside than there is");
     life.flights_made = flight.key;
     life.capital.cash -= flight.reserved;
     life.capital.reserved += flight.reserved;
@@ -79,6 +83,8 @@ fn intend(life: &mut Life, flight: &Flight) {
 
 /// Books the outcome of an action: money and holding are what the world says.
 fn settle(life: &mut Life, at: Time, key: u64, outcome: &Outcome) {
+    assert!(life.flights.iter().any(|flight| flight.key == key && !flight.is_unsent()), "what was never sent was done");
+    assert!(outcome.fee >= Usdc::ZERO, "a fee is paid out");
     let (was, result) = (life.capital.holding, life.capital.result());
     land(life, key);
     life.capital.settle(outcome);
@@ -122,6 +128,8 @@ fn grant(life: &mut Life, at: Time, permit: &Permit, quote: &Quote, cost: f64) {
     let laws = life.laws();
     life.execution.learn_cost(cost, laws);
     if let Some(flight) = life.flights.iter_mut().find(|f| f.key == permit.key) {
+        assert!(matches!(flight.stage, Stage::Asked | Stage::Approved), "an action is permitted twice");
+        assert!(permit.gas.min(permit.least) >= Usdc::ZERO, "a permit is for less than nothing");
         flight.stage = Stage::Permitted;
         flight.quote = Some(*quote);
         flight.deadline = permit.expires;
@@ -141,6 +149,8 @@ fn land(life: &mut Life, key: u64) {
     if let Some(at) = life.flights.iter().position(|f| f.key == key) {
         let flight = life.flights.remove(at);
         life.permits.retain(|permit| permit.key != key);
+        assert!(life.capital.reserved >= flight.reserved, "more comes free than was set aside");
+        assert!(life.purse.promised >= flight.gas, "more gas comes free than was promised");
         life.capital.reserved -= flight.reserved;
         life.capital.cash += flight.reserved;
         life.purse.promised -= flight.gas;

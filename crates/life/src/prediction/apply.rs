@@ -12,6 +12,8 @@ use crate::world::DomainKind;
 pub(crate) fn apply(life: &mut Life, event: &Event) {
     match event {
         Event::Sensed { until, bars, values, unit } => {
+            assert!(*until > life.seen.until, "a bar is seen twice");
+            assert!(values.len() == life.birth.world.domains.len(), "a bar has no value for a domain");
             let laws = life.laws();
             life.seen.go_on(&life.birth.world.domains, values, laws);
             life.seen.sense(*until, *bars, values, *unit, laws.mean_keep);
@@ -26,6 +28,7 @@ pub(crate) fn apply(life: &mut Life, event: &Event) {
             life.capital.peak = life.capital.peak.max(worth);
         }
         Event::Claimed(claim) => {
+            assert!(claim.id > life.claims_made, "two claims have one number");
             life.claims_made = claim.id;
             life.claims.push(*claim);
         }
@@ -40,6 +43,8 @@ pub(crate) fn apply(life: &mut Life, event: &Event) {
         }
         Event::Lapsed { claim } => life.claims.retain(|c| c.id != *claim),
         Event::Dated(claim) => {
+            assert!(claim.number > life.dated_made, "two dated claims have one number");
+            assert!(claim.due > claim.made, "a claim is about the past");
             life.dated_made = claim.number;
             life.dated.push(*claim);
         }

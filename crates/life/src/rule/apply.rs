@@ -5,6 +5,7 @@ use crate::constitution::{Measure, MindKind};
 use crate::daimon::{self, Felt};
 use crate::dream::{self, Change};
 use crate::life::Life;
+use crate::limits;
 use crate::money::Usdc;
 use crate::outside;
 use crate::phage;
@@ -22,6 +23,7 @@ pub(crate) fn apply(life: &mut Life, event: &Event) {
                 stake.awake |= *fired;
             }
             let at = usize::from(*domain);
+            assert!(life.open[at].len() < limits::OPEN, "there is no room for another claim");
             let due = life.seen.until + life.horizon(at);
             let base = life.birth.world.domains[at].base(life.seen.values[at]);
             let (holds, then) = life.dreams.holds;
@@ -95,6 +97,7 @@ pub(crate) fn pay_out(life: &mut Life, at: Time, unit: Usdc) {
 
 /// Puts a heuristic into a slot. Claims that the slot's former heuristic had a say in teach the newcomer nothing.
 fn adopt(life: &mut Life, slot: usize, heuristic: &Heuristic, night: Option<u64>) {
+    assert!(slot <= life.playbook.len() && slot < limits::HEURISTICS, "a heuristic has no slot");
     life.heuristics_made = life.heuristics_made.max(heuristic.id);
     if let Some(night) = night {
         life.dreams.changes.push(Change::new(slot as u8, heuristic, night));

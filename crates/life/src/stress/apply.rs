@@ -1,6 +1,6 @@
 //! Applying facts to pressure. It calculates and never decides.
 
-use super::{Event, Ledger, Mark};
+use super::{BREAKER_CYCLES, Event, Ledger, Mark};
 use crate::laws::Laws;
 use crate::life::Life;
 use crate::time::Span;
@@ -8,10 +8,19 @@ use crate::time::Span;
 pub(crate) fn apply(life: &mut Life, event: &Event) {
     let (age, stress) = (life.age, &mut life.stress);
     match event {
-        Event::Raised { kind, domain, severity } => stress.raise(*kind, *domain, *severity, age),
+        Event::Raised { kind, domain, severity } => {
+            assert!(stress.find(*kind, *domain).is_none(), "a stressor presses twice");
+            stress.raise(*kind, *domain, *severity, age);
+        }
         Event::Pressed { kind, domain, presses } => stress.press(*kind, *domain, *presses),
-        Event::Cleared(evidence) => stress.end(evidence.kind(), evidence.domain(), evidence.severity(), age, false),
-        Event::Cycled { crises } => stress.crises = *crises,
+        Event::Cleared(evidence) => {
+            assert!(stress.find(evidence.kind(), evidence.domain()).is_some(), "a stressor clears that was not there");
+            stress.end(evidence.kind(), evidence.domain(), evidence.severity(), age, false);
+        }
+        Event::Cycled { crises } => {
+            assert!(*crises <= BREAKER_CYCLES, "a crisis goes on past the breaker");
+            stress.crises = *crises;
+        }
         Event::Suspended => {
             for stressor in stress.active.clone() {
                 let severity = stressor.severity(&life.birth.constitution.stress);

@@ -1,9 +1,10 @@
-//! The six kinds, how each grows, and the bands of load.
+//! The kinds of stressors in one table, how each grows, and the bands of load.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::limits;
 use crate::time::Span;
 
 /// How severe a stressor is when it begins.
@@ -18,36 +19,95 @@ pub const BREAKER_CYCLES: u8 = 3;
 /// How long suspended stressors stay so.
 pub const BREAKER_REST: Span = Span::DAY;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Kind {
-    RepeatedFailure,
-    Futility,
-    Invisibility,
-    IdentityViolation,
-    ExistentialThreat,
-    Purposelessness,
+/// Places in which a kind is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum About {
+    EachDomain,
+    WholeLife,
+    Both,
 }
 
-impl Kind {
-    pub const ALL: [Kind; 6] = [
-        Kind::RepeatedFailure,
-        Kind::Futility,
-        Kind::Invisibility,
-        Kind::IdentityViolation,
-        Kind::ExistentialThreat,
-        Kind::Purposelessness,
-    ];
+impl About {
+    pub(crate) fn each_domain(self) -> bool {
+        matches!(self, About::EachDomain | About::Both)
+    }
 
-    pub fn name(self) -> &'static str {
+    pub(crate) fn whole_life(self) -> bool {
+        matches!(self, About::WholeLife | About::Both)
+    }
+
+    const fn places(self) -> usize {
         match self {
-            Kind::RepeatedFailure => "repeated_failure",
-            Kind::Futility => "futility",
-            Kind::Invisibility => "invisibility",
-            Kind::IdentityViolation => "identity_violation",
-            Kind::ExistentialThreat => "existential_threat",
-            Kind::Purposelessness => "purposelessness",
+            About::EachDomain => limits::DOMAINS,
+            About::WholeLife => 1,
+            About::Both => limits::DOMAINS + 1,
         }
+    }
+}
+
+/// The row of a kind.
+struct Row {
+    name: &'static str,
+    about: About,
+    rate: f64,
+}
+
+macro_rules! kinds {
+    ($($kind:ident $name:literal $about:ident $rate:literal;)*) => {
+        /// A kind of stressor.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        pub enum Kind {
+            $($kind,)*
+        }
+
+        const ROWS: &[Row] = &[$(Row { name: $name, about: About::$about, rate: $rate },)*];
+
+        impl Kind {
+            pub const ALL: [Kind; ROWS.len()] = [$(Kind::$kind,)*];
+        }
+    };
+}
+
+// The one table: a name, what it can be about, and its usual growth a day. Records count kinds in this order, so a new
+// one goes to the end. Beside its row a kind has its reading (`read::find`), its words (`golem::stress::words`) and its
+// key of the settings; the compiler asks for the first two.
+kinds! {
+    RepeatedFailure   "repeated_failure"   EachDomain 0.040;
+    Futility          "futility"           Both       0.025;
+    Invisibility      "invisibility"       WholeLife  0.030;
+    IdentityViolation "identity_violation" WholeLife  0.060;
+    ExistentialThreat "existential_threat" WholeLife  0.070;
+    Purposelessness   "purposelessness"    WholeLife  0.035;
+}
+
+/// Stressors at once: one of every kind in every domain it can be about.
+pub(crate) const PLACES: usize = {
+    let (mut places, mut at) = (0, 0);
+    while at < ROWS.len() {
+        places += ROWS[at].about.places();
+        at += 1;
+    }
+    places
+};
+
+impl Kind {
+    pub fn name(self) -> &'static str {
+        ROWS[self as usize].name
+    }
+
+    /// The kind of this name, if this version knows it.
+    pub fn named(name: &str) -> Option<Kind> {
+        Kind::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    pub(crate) fn about(self) -> About {
+        ROWS[self as usize].about
+    }
+
+    /// The usual growth a day.
+    pub(crate) fn usual_rate(self) -> f64 {
+        ROWS[self as usize].rate
     }
 }
 
@@ -124,4 +184,18 @@ pub struct Allowed {
     pub keep: bool,
     /// The largest share of the usual size, in per cent.
     pub size_percent: i64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kind_has_one_name_in_records_settings_and_words() {
+        for (at, kind) in Kind::ALL.into_iter().enumerate() {
+            assert_eq!(serde_json::to_value(kind).unwrap(), kind.name());
+            assert_eq!((kind as usize, Kind::named(kind.name())), (at, Some(kind)));
+        }
+        assert_eq!(Kind::named("grief"), None);
+    }
 }

@@ -1,6 +1,6 @@
 //! How much presses, what that leaves open, and what the record says of each kind.
 
-use super::{Allowed, Band, Kind, Past, Stressor};
+use super::{Allowed, Band, Kind, Past, Stressor, threshold};
 use crate::constitution::StressMode;
 use crate::life::Life;
 use crate::mortality::economic;
@@ -61,9 +61,6 @@ pub(crate) fn heeded_percent(life: &Life, domain: u8) -> i64 {
     if enforced(life) && signals(life, domain).any(Past::is_trusted) { 50 } else { 100 }
 }
 
-/// Goals looked back on.
-const GOALS: u32 = 20;
-
 const HOUR: Span = Span::seconds(3_600);
 
 /// The state of one kind in one domain.
@@ -77,49 +74,51 @@ pub struct Finding {
     pub figure: f64,
 }
 
+impl Finding {
+    /// Nothing presses, and nothing is left of it.
+    const NOTHING: Finding = Finding { presses: false, clears: true, figure: 0.0 };
+}
+
 /// Reads one kind off the record; `served` is the ledger's count when the stressor came, for one that is active.
 pub fn find(life: &Life, kind: Kind, domain: Option<u8>, served: u64) -> Finding {
-    match (kind, domain) {
-        (Kind::RepeatedFailure, Some(domain)) => repeated_failure(life, domain),
-        (Kind::Futility, Some(domain)) => futility(life, domain),
-        (Kind::Futility, None) => {
-            let below = life.stress.ledger.below;
-            Finding { presses: below, clears: !below, figure: f64::from(u8::from(below)) }
-        }
-        (Kind::Invisibility, _) => invisibility(life),
-        (Kind::IdentityViolation, _) => identity_violation(life),
-        (Kind::ExistentialThreat, _) => existential_threat(life),
-        (Kind::Purposelessness, _) => purposelessness(life, served),
-        (Kind::RepeatedFailure, None) => Finding { presses: false, clears: true, figure: 0.0 },
+    match kind {
+        Kind::RepeatedFailure => domain.map_or(Finding::NOTHING, |domain| repeated_failure(life, domain)),
+        Kind::Futility => domain.map_or_else(|| futile_week(life), |domain| futility(life, domain)),
+        Kind::Invisibility => invisibility(life),
+        Kind::IdentityViolation => identity_violation(life),
+        Kind::ExistentialThreat => existential_threat(life),
+        Kind::Purposelessness => purposelessness(life, served),
     }
 }
 
 fn repeated_failure(life: &Life, domain: u8) -> Finding {
-    let Some(tally) = life.goals.get(usize::from(domain)) else {
-        return Finding { presses: false, clears: true, figure: 0.0 };
-    };
-    let (known, failed, _) = tally.last(GOALS);
+    let Some(tally) = life.goals.get(usize::from(domain)) else { return Finding::NOTHING };
+    let (known, failed, _) = tally.last(threshold::GOALS);
     let share = f64::from(failed) / f64::from(known.max(1));
     Finding {
-        presses: failed >= 4 && failed * 2 > known,
-        clears: failed * 10 < known * 3 && known - failed >= 3,
+        presses: failed >= threshold::FAILED && failed * 2 > known,
+        clears: failed * 100 < known * threshold::FAILED_PERCENT && known - failed >= threshold::COMPLETED,
         figure: share,
     }
 }
 
 fn futility(life: &Life, domain: u8) -> Finding {
-    let Some(tally) = life.goals.get(usize::from(domain)) else {
-        return Finding { presses: false, clears: true, figure: 0.0 };
-    };
-    let (_, _, effects) = tally.last(GOALS);
-    Finding { presses: tally.completed(GOALS) >= 8 && effects <= 1, clears: effects >= 3, figure: f64::from(effects) }
+    let Some(tally) = life.goals.get(usize::from(domain)) else { return Finding::NOTHING };
+    let (_, _, effects) = tally.last(threshold::GOALS);
+    let futile = tally.completed(threshold::GOALS) >= threshold::FUTILE && effects <= threshold::FUTILE_EFFECTS;
+    Finding { presses: futile, clears: effects >= threshold::EFFECTS, figure: f64::from(effects) }
+}
+
+fn futile_week(life: &Life) -> Finding {
+    let below = life.stress.ledger.below;
+    Finding { presses: below, clears: !below, figure: f64::from(u8::from(below)) }
 }
 
 fn invisibility(life: &Life) -> Finding {
     let ledger = &life.stress.ledger;
     let silent = life.age.as_millis() - ledger.answered.as_millis().min(life.age.as_millis());
     Finding {
-        presses: ledger.outputs >= 50 && silent >= Span::DAY.times(7).as_millis(),
+        presses: ledger.outputs >= threshold::ASKS && silent >= threshold::SILENCE.as_millis(),
         clears: ledger.outputs == 0,
         figure: f64::from(ledger.outputs),
     }
@@ -129,8 +128,8 @@ fn identity_violation(life: &Life) -> Finding {
     let ledger = &life.stress.ledger;
     Finding {
         // While its owner has stopped it nothing is open to it, and nothing is held against it.
-        presses: ledger.breached && ledger.decisions < 20 && !life.heartbeat.frozen,
-        clears: !ledger.breached || ledger.decisions >= 20,
+        presses: ledger.breached && ledger.decisions < threshold::DECISIONS && !life.heartbeat.frozen,
+        clears: !ledger.breached || ledger.decisions >= threshold::DECISIONS,
         figure: f64::from(ledger.decisions),
     }
 }
@@ -143,30 +142,32 @@ fn existential_threat(life: &Life) -> Finding {
     let fitness = if clocks.epistemic { life.vitality.epistemic } else { 1.0 };
     let falling = life.stress.ledger.falling;
     Finding {
-        presses: !left(72) || (fitness < 0.45 && falling),
-        clears: left(96) && (fitness >= 0.50 || !falling),
+        presses: !left(threshold::HOURS_SHORT) || (fitness < threshold::SKILL_SHORT && falling),
+        clears: left(threshold::HOURS_SAFE) && (fitness >= threshold::SKILL_SAFE || !falling),
         figure: projected.map_or(f64::MAX, |left| left.as_millis() as f64 / HOUR.as_millis() as f64),
     }
 }
 
 fn purposelessness(life: &Life, served: u64) -> Finding {
     let ledger = &life.stress.ledger;
-    let (known, serving, repeating) = ledger.purpose(GOALS);
+    let (known, serving, repeating) = ledger.purpose(threshold::GOALS);
     let idle = known - serving.min(known);
     Finding {
-        presses: known >= 8 && (idle * 2 > known || repeating * 10 > known * 7),
+        presses: known >= threshold::JUDGED
+            && (idle * 2 > known || repeating * 100 > known * threshold::REPEATING_PERCENT),
         clears: ledger.served > served,
         figure: ledger.served.saturating_sub(served) as f64,
     }
 }
 
-/// Every kind in every domain it can be about.
+/// Every kind that the birth knows, in every domain it can be about.
 pub fn places(life: &Life) -> impl Iterator<Item = (Kind, Option<u8>)> + use<> {
-    let domains = life.birth.world.domains.len() as u8;
-    let each = move |kind| (0..domains).map(move |domain| (kind, Some(domain)));
-    let whole =
-        [Kind::Futility, Kind::Invisibility, Kind::IdentityViolation, Kind::ExistentialThreat, Kind::Purposelessness];
-    each(Kind::RepeatedFailure).chain(each(Kind::Futility)).chain(whole.map(|kind| (kind, None)))
+    let (domains, rates) = (life.birth.world.domains.len() as u8, &life.constitution().stress.rates);
+    let known = Kind::ALL.map(|kind| rates.of(kind).map(|_| kind));
+    let kinds = move || known.into_iter().flatten();
+    let each = kinds().filter(|kind| kind.about().each_domain());
+    let each = each.flat_map(move |kind| (0..domains).map(move |domain| (kind, Some(domain))));
+    each.chain(kinds().filter(|kind| kind.about().whole_life()).map(|kind| (kind, None)))
 }
 
 pub fn severity(life: &Life, kind: Kind, domain: Option<u8>) -> f64 {

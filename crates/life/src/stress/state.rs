@@ -4,7 +4,7 @@ use crate::stress::BREAKER_REST;
 use crate::stress::Kind;
 use crate::stress::ONSET;
 use crate::stress::RELAPSE;
-use crate::stress::kind::grown;
+use crate::stress::kind::{PLACES, grown};
 use std::collections::VecDeque;
 
 use arrayvec::ArrayVec;
@@ -15,10 +15,9 @@ use super::assessment::{Gone, Named};
 use super::ledger::Ledger;
 use crate::constitution::StressFigures;
 use crate::laws::Laws;
-use crate::limits;
 use crate::time::Span;
 
-/// An active stressor of one of the six kinds.
+/// An active stressor of one of the kinds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stressor {
     pub kind: Kind,
@@ -37,7 +36,7 @@ pub struct Stressor {
 
 impl Stressor {
     pub fn severity(&self, figures: &StressFigures) -> f64 {
-        grown(self.onset, figures.rates[self.kind as usize], self.held)
+        grown(self.onset, figures.rates.of(self.kind).unwrap_or_default(), self.held)
     }
 }
 
@@ -69,7 +68,7 @@ impl Past {
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Stress {
-    pub active: ArrayVec<Stressor, { limits::STRESSORS }>,
+    pub active: ArrayVec<Stressor, PLACES>,
     pub past: Vec<Past>,
     /// Stressors that the golem has named itself. They are shown, and close no gate.
     pub named: Vec<Named>,

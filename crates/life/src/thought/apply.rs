@@ -29,6 +29,8 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
         }
         Event::Asked(question) => {
             let month = life.month();
+            assert!(question.key > life.thoughts.made, "two questions have one key");
+            assert!(question.most >= Usdc::ZERO, "less than nothing is set aside for a question");
             life.purse.promised += question.most;
             let thoughts = &mut life.thoughts;
             thoughts.made = question.key;
@@ -74,6 +76,8 @@ fn settle(life: &mut Life, key: u64, cost: Usdc) -> Option<Question> {
     let place = life.thoughts.open.iter().position(|question| question.key == key)?;
     let question = life.thoughts.open.remove(place);
     let laws = life.laws();
+    assert!((Usdc::ZERO..=question.most).contains(&cost), "a question costs more than was set aside");
+    assert!(life.purse.promised >= question.most, "more comes free than was promised to questions");
     life.purse.promised -= question.most;
     life.purse.spend(cost, life.age, laws);
     life.thoughts.spent += cost;

@@ -108,7 +108,7 @@ pub(super) fn mark(place: &GolemHome, reason: &str) -> Result<(), Error> {
 /// Whether a process of another version runs it, which can be written to all the same.
 pub(super) fn is_anothers(place: &GolemHome, why: &Error) -> bool {
     let lives = || place.home().is_up() || id(place).is_some_and(|id| Head::is_taken(&place.home().heads(), id));
-    matches!(why, Error::Vault(vault::Error::TooNew(_))) && lives()
+    matches!(why, Error::Vault(vault::Error::TooNew(_) | vault::Error::Newer(_))) && lives()
 }
 
 fn id(place: &GolemHome) -> Option<GolemId> {

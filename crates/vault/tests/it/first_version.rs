@@ -8,6 +8,7 @@ use std::path::Path;
 use golem::Usdc;
 use golem::heartbeat::State;
 use golem::mortality::death::Cause;
+use golem::stress::Kind;
 use vault::{Reader, codec};
 
 #[test]
@@ -23,6 +24,9 @@ fn the_first_journal_still_folds_to_the_life_that_was_lived() {
     assert_eq!((life.tick(), life.birth().generation, life.birth().laws), (1_000, 0, 2));
     assert_eq!(life.heartbeat().state, State::Dead);
     assert_eq!(life.death().unwrap().cause, Cause::OwnerKill { reason: "to be kept".into() });
+    // Its birth lists the rates of its stressors, in an order that is kept for ever.
+    let rates = Kind::ALL.map(|kind| life.constitution().stress.rates.of(kind));
+    assert_eq!(rates[..6], [0.04, 0.025, 0.03, 0.06, 0.07, 0.035].map(Some));
     assert_eq!((life.purse().given, life.purse().spent), (Usdc::dollars(12), Usdc::micros(78_169)));
     assert_eq!(life.capital().withdrawn, Usdc::micros(99_236_473));
     assert_eq!(life.capital().fees, Usdc::micros(448_127));
@@ -41,6 +45,6 @@ fn whoever_changes_the_shape_of_life_says_so() {
     std::fs::copy(fixture, &path).unwrap();
     let (golem, _) = Reader::open(&path).unwrap().wake().unwrap();
     let shape = blake3::hash(&codec::encode_life(golem.life())).to_hex();
-    let known = (28, "86b68f48e6b4b886");
+    let known = (29, "86b68f48e6b4b886");
     assert_eq!((codec::LIFE, &shape[..16]), known, "Life has changed: raise codec::LIFE, then write both here");
 }

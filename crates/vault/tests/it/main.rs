@@ -4,6 +4,7 @@ mod common;
 mod cost;
 mod first_version;
 mod grimoire;
+mod kinds;
 mod layout;
 mod library;
 mod mending;

@@ -2,6 +2,7 @@
 //! not depend on or speak of, that modules form layers, how long a file or a function may get, which words are
 //! used, and what must not be left lying about.
 
+mod assertions;
 mod circles;
 mod events;
 mod functions;
@@ -248,6 +249,14 @@ fn a_row_of_the_river_gets_its_letter_from_the_one_list() {
         }
     }
     assert!(speaking > 5, "the files that keep the river's books are elsewhere by now");
+}
+
+#[test]
+fn a_life_is_held_to_its_bounds_in_production_too() {
+    let sources = ["life", "golem"].map(|name| files(&root().join("crates").join(name).join("src"), ".rs"));
+    let own = sources.iter().flatten().filter(|path| !path.ends_with("tests.rs"));
+    let found: usize = own.map(|path| assertions::count(&fs::read_to_string(path).unwrap())).sum();
+    assert!(found >= assertions::LEAST, "{found} assertions are left where lives are lived");
 }
 
 #[test]
