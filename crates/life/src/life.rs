@@ -1,7 +1,7 @@
 //! Life: everything a golem is at this moment, and nothing else.
 //!
 //! Life is small, bounded and serialisable, and it changes only when an event is applied to it. Code outside this crate
-//! cannot get hold of a mutable one that matters: [`crate::Golem`] keeps it.
+//! cannot get hold of a mutable one that matters: [`crate::Course`] keeps it.
 
 use std::collections::VecDeque;
 

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Origin, Revision, SleepStage, Staged};
-use crate::Life;
 use crate::constitution::PolicyFigures;
+use crate::life::Life;
 use crate::money::Usdc;
 use crate::prose::Prose;
 use crate::regime::Regime;

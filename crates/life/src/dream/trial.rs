@@ -3,9 +3,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Life;
 use crate::constitution::DreamFigures;
 use crate::laws::{BETS, Laws};
+use crate::life::Life;
 use crate::rule::{Heuristic, Said, learning};
 use crate::time::Time;
 use crate::world::DomainKind;
