@@ -258,9 +258,9 @@ fn whatever_is_printed_goes_the_one_way_that_a_terminal_cannot_take_for_an_order
 
 #[test]
 fn every_dependency_says_why_it_is_here() {
-    let why = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let why = fs::read_to_string(root().join("docs/dependencies.md")).unwrap();
     let workspace = fs::read_to_string(root().join("Cargo.toml")).unwrap();
     for name in section(&workspace, "[workspace.dependencies]") {
-        assert!(why.contains(&format!("`{name}`")), "ARCHITECTURE.md does not say what {name} is for");
+        assert!(why.contains(&format!("`{name}`")), "docs/dependencies.md does not say what {name} is for");
     }
 }
