@@ -6,6 +6,7 @@ mod circles;
 mod floors;
 mod functions;
 mod messages;
+mod recipes;
 mod source;
 
 use std::collections::BTreeMap;
