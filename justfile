@@ -96,9 +96,9 @@ counts:
 
 # The sentence model inside the process, and what recall finds with it; its parts take minutes to compile.
 local:
-    cargo clippy -p bardo-mind -p bardo-host --features local --all-targets --locked -- -D warnings
+    cargo clippy -p bardo-mind -p bardo-shell --features local --all-targets --locked -- -D warnings
     BARDO_REALPARTS=1 cargo nextest run -p bardo-mind --features local --locked
-    BARDO_REALPARTS=1 cargo nextest run -p bardo-host --features local --locked --test it --success-output final recall::
+    BARDO_REALPARTS=1 cargo nextest run -p bardo-shell --features local --locked --lib --success-output final tests::recall::
 
 # The price book anew, from the newest tables on PyPI; what they do not agree on is printed and left out.
 prices:

@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use mind::{Price, Tokens};
+use tariff::{Price, Tokens};
 
 use crate::name;
 use crate::record::{Born, Call, End, Harness, Life, VERSION};

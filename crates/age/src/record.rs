@@ -1,9 +1,9 @@
 //! The life record: one line a life, figures and hashes only. `docs/age-record.md` says what each field means and how it is
 //! read from each source.
 
-use mind::Tokens;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tariff::Tokens;
 
 use crate::name;
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use mind::{Book, Price};
+use tariff::{Book, Price};
 
 use crate::growing::Growing;
 use crate::lines::Lines;
@@ -62,7 +62,7 @@ impl<'a> Shelf<'a> {
         for call in calls {
             growing.at(call.at);
             let at = growing.call(None, call.at);
-            let tokens = mind::Tokens { input: call.input, output: call.output, ..mind::Tokens::default() };
+            let tokens = tariff::Tokens { input: call.input, output: call.output, ..tariff::Tokens::default() };
             growing.used(at, &call.model, &tokens);
             if let Some(one) = growing.life().calls.get_mut(at) {
                 one.cost = Some(call.cost);

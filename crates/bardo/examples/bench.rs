@@ -12,9 +12,9 @@ use golem::Birth;
 use golem::constitution::{Clocks, Constitution, MindKind};
 use golem::world::Observation;
 use golem::{Golem, GolemId, Record, Usdc, What, laws};
-use host::chance::Secret;
-use host::life::rehearsal::Rehearsal;
+use lab::rehearsal::Rehearsal;
 use rusqlite::{Connection, params};
+use settings::chance::Secret;
 use vault::{Place, Reader, Vault};
 use world::{Ledger, Spec, World};
 

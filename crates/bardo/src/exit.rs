@@ -1,6 +1,6 @@
 //! Exit codes, as documented.
 
-use host::Error;
+use shell::Error;
 
 pub(crate) const ERROR: u8 = 1;
 pub(crate) const USAGE: u8 = 2;

@@ -6,8 +6,8 @@ use std::io::{self, IsTerminal, Write};
 use std::panic;
 
 use golem::plain;
-use host::Error;
-use host::config::{ConfigError, Origin, Problem, Settings};
+use settings::{ConfigError, Origin, Problem, Settings};
+use shell::Error;
 use tracing::{error, warn};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::{EnvFilter, Layer, Registry, fmt, reload};
@@ -122,7 +122,7 @@ fn filter(settings: &Settings) -> Result<EnvFilter, Error> {
         (origin, _) => (origin.to_string(), settings.text("log.level").unwrap_or(USUAL).replace(' ', "")),
     };
     EnvFilter::builder().parse(levels).map_err(|why| {
-        let message = format!("this is not a valid filter for the log ({why}); write it like warn,host::up=debug");
+        let message = format!("this is not a valid filter for the log ({why}); write it like warn,server::up=debug");
         Error::Config(ConfigError { problems: vec![Problem { place, message }] })
     })
 }

@@ -19,7 +19,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use args::{Args, Verb};
-use host::{Error, Home};
+use shell::{Error, Home};
 
 fn main() -> ExitCode {
     let args = Args::parse();
@@ -41,7 +41,7 @@ fn main() -> ExitCode {
     }
     // Man pages are for everyone; all else that is made is private to its user.
     if !matches!(verb, Verb::Man { .. }) {
-        host::private::begin();
+        shell::private::begin();
     }
     let home = match (Home::locate(args.home), &verb) {
         (Ok(home), _) => home,

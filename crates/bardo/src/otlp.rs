@@ -4,14 +4,14 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use host::Error;
-use host::config::{ConfigError, Problem};
 use opentelemetry::trace::TracerProvider;
 use opentelemetry::{InstrumentationScope, Key};
 use opentelemetry_otlp::SpanExporter;
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::error::OTelSdkResult;
 use opentelemetry_sdk::trace::{SdkTracerProvider, SpanData};
+use settings::{ConfigError, Problem};
+use shell::Error;
 use tracing::level_filters::LevelFilter;
 use tracing::{Level, Subscriber, info, warn};
 use tracing_subscriber::Layer;
@@ -20,6 +20,9 @@ use tracing_subscriber::registry::LookupSpan;
 
 /// How long coming down waits for the last spans to be taken.
 const FAREWELL: Duration = Duration::from_secs(2);
+
+/// The parts of the program whose spans are sent.
+const OURS: [&str; 4] = ["host", "server", "gateway", "shell"];
 
 /// Spans on their way; dropped, it sends what is left.
 #[derive(Debug)]
@@ -54,7 +57,8 @@ where
     // Whatever the log has: all spans of ours, and of what happens within them what is news.
     let ours = filter_fn(|about| {
         let most = if about.is_span() { Level::DEBUG } else { Level::INFO };
-        about.target().starts_with("host") && *about.level() <= most
+        let part = about.target().split("::").next().unwrap_or_default();
+        OURS.contains(&part) && *about.level() <= most
     });
     Ok((layer.with_filter(ours.with_max_level_hint(LevelFilter::DEBUG)), Spans(provider)))
 }

@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use golem::Life;
 pub(crate) use golem::figures::{percent, signed};
 use golem::plain;
-use host::Error;
-pub(crate) use host::view::figures::{cents, count, date, plain, units};
-use host::view::portrait;
-pub(crate) use host::view::saying::{phase, sentence};
 use serde::Serialize;
+use shell::Error;
+pub(crate) use shell::view::figures::{cents, count, date, plain, units};
+use shell::view::portrait;
+pub(crate) use shell::view::saying::{phase, sentence};
 
 pub(crate) const WELCOME: &str = "\
 bardo runs agents that can die.
@@ -73,7 +73,7 @@ pub(crate) fn write(text: &str) {
 /// Writes a file its user asked for; a new one is as open as the files they make themselves.
 pub(crate) fn save(path: &Path, text: &[u8]) -> Result<(), Error> {
     let fresh = !path.exists();
-    let written = fs::write(path, text).and_then(|()| if fresh { host::private::share(path) } else { Ok(()) });
+    let written = fs::write(path, text).and_then(|()| if fresh { shell::private::share(path) } else { Ok(()) });
     written.map_err(|source| Error::Io { what: "cannot write", path: path.to_owned(), source })
 }
 

@@ -1,6 +1,6 @@
 //! What an owner signals to a process that runs.
 
-use host::Error;
+use shell::Error;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 

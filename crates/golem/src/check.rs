@@ -1,6 +1,6 @@
 //! Refuses an input that contradicts what is already known, before anything is emitted.
 
-use life::dream::{Found, Idea, Origin, PROMOTED, Revision, Staged};
+use life::dream::{self, Found, Idea, Origin, PROMOTED, Revision, Staged};
 use life::grimoire::Decision;
 use life::money::Usdc;
 use life::rule::{Comparison, Condition, Heuristic};
@@ -9,7 +9,7 @@ use life::world::{Effect, Fate, Observation};
 use life::{Life, limits};
 
 use crate::grimoire::{self, Answer};
-use crate::{Fault, Input, What, dream};
+use crate::{Fault, Input, What};
 
 /// Refuses an input that contradicts what is already known, before anything is emitted.
 pub(crate) fn check(life: &Life, input: &Input) -> Result<(), Fault> {

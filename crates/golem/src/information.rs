@@ -4,13 +4,11 @@
 
 use std::collections::VecDeque;
 
-use life::Life;
 use life::event::{Event, Record};
 use life::rule::learning::met;
 use life::world::Values;
+use life::{Life, mortality, prediction, rule};
 use serde::Serialize;
-
-use crate::{mortality, prediction, rule};
 
 /// Neighbours looked at: few follow a fine relation, many waver less.
 pub const NEIGHBOURS: usize = 5;

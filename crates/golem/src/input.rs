@@ -9,13 +9,12 @@ use life::outside::Word;
 use life::owner::Command;
 use life::policy::Proposal;
 use life::stress::Assessment;
-use life::thought::Silence;
+use life::thought::{self, Silence};
 use life::time::Time;
 use life::world::{Fate, Observation, Quote};
 
 use crate::call::Wanted;
 use crate::grimoire::Answer;
-use crate::thought;
 
 /// Everything that reaches a golem: when, with which chance, and what.
 #[derive(Clone, Debug, PartialEq)]

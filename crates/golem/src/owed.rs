@@ -4,16 +4,14 @@
 //! There are two kinds. A *duty* is done here and now by the host. An *errand* goes out into the world, and its answer
 //! comes when it comes: late, twice or never. So each says what a crash in between means for it.
 
-use life::Life;
 use life::clade::News;
 use life::constitution::MindKind;
 use life::money::Usdc;
 use life::policy::{Flight, Stage, still_permitted};
-use life::thanatopsis::Rite;
+use life::thanatopsis::{self, Rite};
 use life::thought::Purpose;
 use life::world::Order;
-
-use crate::{dream, grimoire, thanatopsis};
+use life::{Life, dream, grimoire};
 
 /// Something to be done outside, and whose answer must come back as an input.
 #[derive(Clone, Debug, PartialEq)]

@@ -14,11 +14,11 @@ use golem::grimoire::{Class, Entry, How, Kind, Provenance, Source, Status};
 use golem::world::DomainKind;
 use golem::{Birth, Endowment};
 use golem::{Golem, GolemId, Life, Usdc, What, laws};
-use host::chance::{Secret, identity};
-use host::life::rehearsal::Rehearsal;
+use settings::chance::{Secret, identity};
 use world::{Ledger, Spec};
 
 use crate::lives::Error;
+use crate::rehearsal::Rehearsal;
 use crate::skill::{Errors, Listener};
 
 /// Everything a run of groups depends on.

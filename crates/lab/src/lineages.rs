@@ -11,11 +11,11 @@ use golem::inheritance::{BUDGET, Descent, estate, whole};
 use golem::rule;
 use golem::{Birth, Endowment};
 use golem::{Command, CommandId, Golem, Life, Time, What};
-use host::chance::{Secret, identity};
-use host::life::rehearsal::Rehearsal;
 use serde::{Deserialize, Serialize};
+use settings::chance::{Secret, identity};
 
 use crate::lives::{Error, Lately, Paths, Plan};
+use crate::rehearsal::Rehearsal;
 use crate::skill::{Errors, Listener};
 use crate::tables::Table;
 

@@ -5,6 +5,7 @@
 //! world, another date to begin at in a replay. Lives of one replay share bars where they overlap.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
@@ -16,12 +17,13 @@ use golem::mortality::economic::reserve;
 use golem::stress;
 use golem::{Birth, Endowment};
 use golem::{Golem, Life, Time, Usdc, What, laws, limits};
-use host::chance::{Secret, identity};
-use host::life::rehearsal::Rehearsal;
 use serde::{Deserialize, Serialize};
+use settings::chance::{Secret, identity};
+use sha2::{Digest, Sha256};
 use world::{Candles, Ledger, Replay, ReplayConfig, Spec, World};
 
 use crate::quantiles::Quantiles;
+use crate::rehearsal::Rehearsal;
 use crate::skill::{Errors, Listener};
 use crate::tables::{Cell, Table};
 
@@ -151,11 +153,13 @@ pub struct Moment {
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("{0}")]
-    Host(#[from] host::Error),
+    Life(#[from] crate::rehearsal::Error),
     #[error("{0}")]
     World(#[from] world::Error),
     #[error("{0} is not the data this plan was made for; bring the old file back or make a new plan")]
-    Data(std::path::PathBuf),
+    Data(PathBuf),
+    #[error("{what} {path}: {source}")]
+    Io { what: &'static str, path: PathBuf, source: std::io::Error },
     #[error("this data has room for {room} lives of {ticks} ticks that share no bar; ask for fewer or shorter ones")]
     Room { room: u64, ticks: u64 },
     #[error("this plan was written by another version ({0}); write a new one")]
@@ -352,7 +356,7 @@ impl Paths {
     /// whichever is shorter.
     pub(crate) fn open(plan: &Plan) -> Result<Paths, Error> {
         let Spec::Replay { path, start, sha256 } = &plan.world else { return Ok(Paths::Seeds(plan.world.clone())) };
-        if sha256.is_some() && *sha256 != Some(host::home::data::digest(path)?) {
+        if sha256.is_some() && *sha256 != Some(digest(path)?) {
             return Err(Error::Data(path.clone()));
         }
         let candles = Candles::read(path)?.0;
@@ -395,6 +399,13 @@ impl Paths {
         };
         Ok((spec.open(Ledger::memory())?, None))
     }
+}
+
+/// SHA-256 of a file, so that what was planned for some data is lived in no other.
+pub(crate) fn digest(file: &Path) -> Result<String, Error> {
+    let lost = |source| Error::Io { what: "this golem's data is gone: cannot read", path: file.to_owned(), source };
+    let bytes = std::fs::read(file).map_err(lost)?;
+    Ok(Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// Neighbouring seeds, far apart.

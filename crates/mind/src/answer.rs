@@ -3,10 +3,9 @@
 
 use serde::Deserialize;
 
-use crate::vector::unit;
+use tariff::printable;
 
-/// The longest complaint worth showing.
-const COMPLAINT: usize = 300;
+use crate::vector::unit;
 
 #[derive(Deserialize)]
 struct Answer {
@@ -57,12 +56,6 @@ pub(crate) fn complaint(body: &[u8]) -> String {
     if shown.is_empty() { "it does not say why".to_owned() } else { shown }
 }
 
-/// One line without control characters, cut to a length that can be read.
-pub(crate) fn printable(text: &str) -> String {
-    let spaced: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    spaced.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(COMPLAINT).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -100,6 +93,6 @@ mod tests {
             assert_eq!(complaint(body.as_bytes()), "no");
         }
         assert_eq!(complaint(b" "), "it does not say why");
-        assert_eq!(complaint(&[b'x'; 9_999]).len(), COMPLAINT);
+        assert_eq!(complaint(&[b'x'; 9_999]).len(), printable(&"x".repeat(9_999)).len());
     }
 }

@@ -9,8 +9,8 @@ use reqwest::Url;
 use reqwest::blocking::Client;
 use serde_json::Value;
 
-use crate::answer::printable;
-use crate::provider::PROVIDERS;
+use tariff::PROVIDERS;
+use tariff::printable;
 
 /// How long to wait for a connection: a server of this machine accepts one sooner, or is not there.
 const CONNECT: Duration = Duration::from_millis(200);

@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use reqwest::header::{HeaderName, HeaderValue};
 use serde_json::{Value, json};
+use tariff::Address;
+use tariff::Book;
+use tariff::Tokens;
+use tariff::{Named, Protocol, Shape};
+use tariff::{Price, Writes};
 
 use crate::Error;
-use crate::address::Address;
-use crate::book::Book;
 use crate::key::Key;
-use crate::price::{Price, Writes};
-use crate::provider::{Named, Protocol, Shape};
-use crate::tokens::Tokens;
 use crate::wire::{Shows, Wire};
 
 /// The longest answer that is read, in bytes: far more than any answer takes.

@@ -50,12 +50,9 @@ pub enum Error {
         dollars(*needs), dollars(*most)
     )]
     TooDear { model: String, needs: u64, most: u64 },
-    /// No question before its price is known.
-    #[error(
-        "the price of {model} is not known, so it is not asked: {why}; to set its price, write \
-         prices = \"{model}=IN/OUT\" under [models] in bardo.toml, with dollars for a million tokens as IN and OUT"
-    )]
-    Unpriced { model: String, why: String },
+    /// A name that cannot be read, or a model without a price.
+    #[error(transparent)]
+    Tariff(#[from] tariff::Error),
     /// Stored vectors and new ones are of different sizes.
     #[error(
         "`{model}` gives vectors of {got} dimensions where {known} were expected: it is another model than before; go \

@@ -36,7 +36,7 @@ impl Key {
             let mut header =
                 HeaderValue::from_str(text).map_err(|_| wrong("it has characters that no key can have"))?;
             header.set_sensitive(true);
-            Ok(header)
+            Ok::<_, Error>(header)
         };
         let (bearer, plain) = (header(&format!("Bearer {secret}"))?, header(secret)?);
         Ok(Key { variable: variable.to_owned(), secret: secret.to_owned(), bearer, plain })

@@ -9,35 +9,28 @@
 //! Nearness is for finding, never for deciding that two pieces of knowledge say the same: to a good small model,
 //! "gas drops below 10 gwei" lies nearer to "gas rises above 10 gwei" than to "gas price falls under ten gwei".
 
-mod address;
 mod answer;
 mod at_hand;
-mod book;
 mod chat;
 mod error;
 mod key;
 #[cfg(feature = "local")]
 mod local;
-mod price;
-mod provider;
 mod served;
+#[cfg(test)]
+mod tests;
 mod texts;
-mod tokens;
 mod upstream;
 mod vector;
 mod wire;
 
 pub use at_hand::{AtHand, look_around};
-pub use book::{Book, Row, sellers, without_brackets};
 pub use chat::{Ask, Chat, ChatConfig, Said};
 pub use error::Error;
 #[cfg(feature = "local")]
 pub use local::Local;
-pub use price::{Above, Price, Rates, Writes};
-pub use provider::{Named, PROVIDERS, Protocol, Provider, Server, Shape, provider_at};
 pub use served::{Served, ServedConfig};
 pub use texts::{BATCH, BATCH_BYTES, TEXT_BYTES};
-pub use tokens::Tokens;
 pub use upstream::Upstream;
 
 /// Turns text into vectors of length one, so that their dot product is the cosine between them.

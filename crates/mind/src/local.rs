@@ -12,9 +12,9 @@ use candle_core::{DType, Device, Tensor};
 use candle_nn::VarBuilder;
 use candle_transformers::models::bert::{BertModel, Config};
 use serde::Deserialize;
+use tariff::printable;
 use tokenizers::{Encoding, PaddingParams, PaddingStrategy, Tokenizer, TruncationParams};
 
-use crate::answer::printable;
 use crate::vector::unit;
 use crate::{Embedder, Error, texts};
 

@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use serde::Serialize;
+use tariff::Address;
 
-use crate::address::Address;
 use crate::answer::vectors;
 use crate::key::Key;
 use crate::texts::{self, BATCH};

@@ -2,13 +2,13 @@
 //! shown to that server alone.
 
 use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
+use tariff::Address;
+use tariff::Book;
+use tariff::Price;
+use tariff::{Named, Protocol};
 
 use crate::Error;
-use crate::address::Address;
-use crate::book::Book;
 use crate::key::Key;
-use crate::price::Price;
-use crate::provider::{Named, Protocol};
 
 #[derive(Debug)]
 pub struct Upstream {
@@ -92,5 +92,75 @@ impl Upstream {
     /// Whether the key stands in these bytes, which then must not be passed on.
     pub fn betrays(&self, bytes: &[u8]) -> bool {
         self.key.as_ref().is_some_and(|key| key.is_in(bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tariff::Server;
+
+    use super::*;
+
+    /// They were overwritten in silence, and the key went to the provider's own address.
+    #[test]
+    fn a_server_of_ones_own_is_asked_at_its_own_address_with_its_own_key() {
+        let asked = |provider: &str, address: &str, model: &str, path: &str| {
+            let server = Server::parse(provider, address).unwrap();
+            let named = Named::parse(model).unwrap().served_by(&server);
+            let key = named.key_env.clone();
+            let price = Some(Price::NOTHING);
+            let upstream = Upstream::open(Named { key_env: None, ..named }, price).unwrap();
+            (upstream.url(path).unwrap(), upstream.model().to_owned(), key)
+        };
+        let work = || Some("WORK_KEY".to_owned());
+        for (provider, address, model, path, url, name, key) in [
+            (
+                "openai",
+                "https://WORK_KEY@example.com/v1/",
+                "openai/gpt-5",
+                "/chat/completions",
+                "https://example.com/v1/chat/completions",
+                "gpt-5",
+                work(),
+            ),
+            (
+                "openai",
+                "https://example.com/api/paas/v4",
+                "openai/openai/gpt-5",
+                "/responses",
+                "https://example.com/api/paas/v4/responses",
+                "openai/gpt-5",
+                None,
+            ),
+            (
+                "anthropic",
+                "https://WORK_KEY@example.com",
+                "anthropic/opus",
+                "/messages",
+                "https://example.com/v1/messages",
+                "opus",
+                work(),
+            ),
+            (
+                "anthropic",
+                "http://127.0.0.1:4000/anthropic",
+                "anthropic/opus",
+                "/messages",
+                "http://127.0.0.1:4000/anthropic/v1/messages",
+                "opus",
+                None,
+            ),
+        ] {
+            assert_eq!(asked(provider, address, model, path), (url.to_owned(), name.to_owned(), key));
+        }
+        let owner = |address: &str| Server::parse("openai", address).unwrap().owner().map(|known| known.name);
+        assert_eq!(owner("https://openrouter.ai/api/v1"), Some("openrouter"));
+        assert_eq!((owner("https://example.com/v1"), owner("http://localhost:8000/v1")), (None, None));
+        for wrong in
+            ["http://10.0.0.1/v1", "https://example.com/v1?api-version=2", "example.com", "https://sk-hush@example.com"]
+        {
+            let refused = Server::parse("openai", wrong).unwrap_err().to_string();
+            assert!(!refused.contains("hush"), "{refused}");
+        }
     }
 }

@@ -8,10 +8,11 @@ use std::time::{Duration, Instant};
 use reqwest::blocking::{Client, Response};
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue, LOCATION, RETRY_AFTER};
 use serde::Serialize;
+use tariff::Address;
+use tariff::printable;
 
 use crate::Error;
-use crate::address::Address;
-use crate::answer::{complaint, printable};
+use crate::answer::complaint;
 use crate::key::Key;
 
 /// How long to wait for a connection; a server that exists accepts one sooner.

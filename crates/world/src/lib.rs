@@ -19,6 +19,8 @@ mod queue;
 mod running;
 pub mod shifting;
 mod spec;
+#[cfg(test)]
+mod tests;
 mod walk;
 mod world;
 

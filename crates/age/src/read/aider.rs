@@ -3,8 +3,8 @@
 
 use std::io::{self, BufRead};
 
-use mind::Tokens;
 use serde::Deserialize;
+use tariff::Tokens;
 
 use crate::growing::Growing;
 use crate::lines::{Lines, Taken, each_line};

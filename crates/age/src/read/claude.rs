@@ -4,10 +4,10 @@
 use std::collections::{HashMap, HashSet};
 use std::io::{self, BufRead};
 
-use mind::Tokens;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
+use tariff::Tokens;
 
 use crate::growing::Growing;
 use crate::lines::{Lines, Taken, each_line};

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use mind::Tokens;
+use tariff::Tokens;
 
 use crate::growing::Growing;
 use crate::lines::{Lines, Taken};

@@ -17,10 +17,10 @@ use golem::constitution::{Clocks, Constitution};
 use golem::grimoire::How;
 use golem::grimoire::bundle::export;
 use golem::{Golem, Record, Usdc, What, laws};
-use host::Home;
-use host::chance::{Secret, identity};
-use host::config::{File, Settings};
-use host::life::rehearsal::Rehearsal;
+use lab::rehearsal::Rehearsal;
+use settings::chance::{Secret, identity};
+use settings::{File, Settings};
+use shell::Home;
 use vault::{Treasury, Vault};
 use world::{Ledger, Spec};
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 use golem::{Name, Usdc};
-use host::life::Pace;
+use shell::life::Pace;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum GolemVerb {

@@ -11,8 +11,8 @@ use std::path::PathBuf;
 
 use ::golem::{Name, Usdc};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
-use host::feeds::Venue;
-use host::life::Pace;
+use shell::feeds::Venue;
+use shell::life::Pace;
 
 pub(crate) use chain::*;
 pub(crate) use golem::*;
@@ -232,13 +232,13 @@ pub(crate) enum TokenScope {
     All,
 }
 
-impl From<TokenScope> for host::home::tokens::Scope {
-    fn from(scope: TokenScope) -> host::home::tokens::Scope {
+impl From<TokenScope> for shell::home::tokens::Scope {
+    fn from(scope: TokenScope) -> shell::home::tokens::Scope {
         match scope {
-            TokenScope::Read => host::home::tokens::Scope::Read,
-            TokenScope::Answer => host::home::tokens::Scope::Answer,
-            TokenScope::Order => host::home::tokens::Scope::Order,
-            TokenScope::All => host::home::tokens::Scope::All,
+            TokenScope::Read => shell::home::tokens::Scope::Read,
+            TokenScope::Answer => shell::home::tokens::Scope::Answer,
+            TokenScope::Order => shell::home::tokens::Scope::Order,
+            TokenScope::All => shell::home::tokens::Scope::All,
         }
     }
 }

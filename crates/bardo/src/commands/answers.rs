@@ -16,6 +16,11 @@ use crate::output::{self, complain};
 /// Lies in the folder of an experiment in which a worker's path did not come to the same here.
 const SPOILED: &str = "spoiled";
 
+/// What went wrong on this side, as the lab passes it on.
+pub(super) fn of_hands(error: shell::Error) -> Error {
+    Error::Hands(Box::new(error))
+}
+
 /// Why nothing in this folder can be relied on, if that was found out.
 pub(super) fn spoiled(folder: &Path) -> Option<String> {
     std::fs::read_to_string(folder.join(SPOILED)).ok().map(|why| why.trim().to_owned())
@@ -87,8 +92,8 @@ impl Answers<'_> {
             self.folder.display()
         );
         match output::save(&self.folder.join(SPOILED), format!("{why}\n").as_bytes()) {
-            Ok(()) => Error::Host(host::Error::Damaged(why)),
-            Err(error) => Error::Host(error),
+            Ok(()) => of_hands(shell::Error::Damaged(why)),
+            Err(error) => of_hands(error),
         }
     }
 }
@@ -129,7 +134,7 @@ impl<'a> Again<'a> {
                 lived.map(Some)
             }
             Err(TryRecvError::Empty) => Ok(None),
-            Err(TryRecvError::Disconnected) => Err(Error::Host(host::Error::Host(
+            Err(TryRecvError::Disconnected) => Err(of_hands(shell::Error::Host(
                 "results can no longer be checked: the thread that runs paths again has stopped".to_owned(),
             ))),
         }

@@ -7,15 +7,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use host::config::{File, Settings};
-use host::life::birth::{Wish, birth};
-use host::life::newborn;
-use host::up::notify::Telling;
-use host::up::{Chores, Plan, Up};
-use host::view::board::Board;
-use host::view::figures::count;
-use host::{Error, Home};
 use serde::Serialize;
+use server::up::notify::Telling;
+use server::up::{Chores, Plan, Up};
+use settings::{File, Settings};
+use shell::life::birth::{Wish, birth};
+use shell::life::newborn;
+use shell::view::board::Board;
+use shell::view::figures::count;
+use shell::{Error, Home};
 
 use super::run::catch_interrupts;
 use crate::args::BenchArgs;

@@ -4,8 +4,8 @@
 use std::io::{BufRead, IsTerminal};
 
 use golem::Usdc;
-use host::life::form::{Care, Choice, Choices, Form};
-use host::{Error, Home, Living};
+use shell::life::form::{Care, Choice, Choices, Form};
+use shell::{Error, Home, Living};
 
 use crate::output::{self, line, plain};
 

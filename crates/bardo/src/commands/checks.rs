@@ -7,10 +7,10 @@ use std::process::ExitCode;
 use golem::Command;
 use golem::time::Time;
 use golem::world::DomainKind;
-use host::config::{read_moment, read_span};
-use host::life::checks::{self, Plan};
-use host::{Error, GolemHome, Home};
 use serde_json::json;
+use settings::{read_moment, read_span};
+use shell::life::checks::{self, Plan};
+use shell::{Error, GolemHome, Home};
 use world::checks::Round;
 use world::{Check, Says, Spec};
 

@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use host::config::{File, Settings, schema};
-use host::{Error, Home};
+use settings::{File, Settings, schema};
+use shell::{Error, Home};
 
 use crate::args::{ConfigFile, ConfigVerb};
 use crate::output::{self, line};

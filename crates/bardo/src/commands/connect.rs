@@ -2,9 +2,9 @@
 
 use std::process::ExitCode;
 
-use host::home::agent;
-use host::{Error, GolemHome, Home, gateway};
 use serde_json::json;
+use shell::home::agent;
+use shell::{Error, GolemHome, Home};
 
 use crate::output::{self, line};
 

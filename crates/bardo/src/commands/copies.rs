@@ -4,13 +4,13 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::SystemTime;
 
-use host::care::backups::Backups;
-use host::care::doctor;
-use host::care::sealed::Passphrase;
-use host::care::whole;
-use host::home::key::Key;
-use host::{Error, Home};
 use serde_json::json;
+use shell::care::backups::Backups;
+use shell::care::doctor;
+use shell::care::sealed::Passphrase;
+use shell::care::whole;
+use shell::home::key::Key;
+use shell::{Error, Home};
 
 use crate::args::{Backup, WholeRestore};
 use crate::exit;
@@ -33,7 +33,7 @@ pub(crate) fn backup(home: &Home, args: &Backup, json: bool) -> Result<ExitCode,
     let keys = passphrase(args.with_keys, args.passphrase_file.as_deref())?;
     let with_keys = keys.is_some();
     let backups = Backups { folder: args.folder.clone(), every: std::time::Duration::ZERO, keep: None, keys };
-    host::care::copies::must_be_outside(home, &args.folder)?;
+    shell::care::copies::must_be_outside(home, &args.folder)?;
     let round = backups.make(home, SystemTime::now())?;
     if json {
         output::json(&round);

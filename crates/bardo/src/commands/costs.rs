@@ -4,11 +4,11 @@
 use std::process::ExitCode;
 
 use golem::{Time, Usdc};
-use host::config::read_span;
-use host::view::costs::Costs;
-use host::view::portrait::Row;
-use host::view::spending::{ModelCosts, Spending};
-use host::{Error, Home};
+use settings::read_span;
+use shell::view::costs::Costs;
+use shell::view::portrait::Row;
+use shell::view::spending::{ModelCosts, Spending};
+use shell::{Error, Home};
 
 use crate::output::{self, count, line};
 
@@ -24,7 +24,7 @@ pub(crate) fn costs(
         Some(text) => {
             let wrong = || Error::Usage(format!("'{text}' is not a span; write --last 7d or --last 24h"));
             let back = read_span(text).ok_or_else(wrong)?.as_millis();
-            Time::millis((host::wall::now_ms() as u64).saturating_sub(back))
+            Time::millis((shell::wall::now_ms() as u64).saturating_sub(back))
         }
     };
     let places = match name {
@@ -106,7 +106,7 @@ fn as_table(all: &[Costs], name: Option<&str>) {
     if let (Some(_), [costs]) = (name, all) {
         as_portrait(&costs.spending);
     }
-    let wide = |text: fn(&host::view::costs::Line) -> usize, least: usize| {
+    let wide = |text: fn(&shell::view::costs::Line) -> usize, least: usize| {
         all.iter().flat_map(|costs| &costs.lines).map(text).max().unwrap_or(0).max(least)
     };
     let names = all.iter().map(|costs| costs.name.chars().count()).max().unwrap_or(0).max(5);

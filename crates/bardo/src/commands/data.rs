@@ -5,10 +5,10 @@ use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 
 use golem::Time;
-use host::feeds::{self, Follower, Plan, Source, Venue};
-use host::home::data as imported;
-use host::{Error, Home, wall};
 use serde_json::json;
+use shell::feeds::{self, Follower, Plan, Source, Venue};
+use shell::home::data as imported;
+use shell::{Error, Home, wall};
 use world::series::Writer;
 use world::{Candles, Report};
 

@@ -4,9 +4,9 @@ use std::process::ExitCode;
 
 use golem::rule::text::Parsed;
 use golem::{Command, Life};
-use host::view::dreamt::on_trial;
-use host::view::nights::nights;
-use host::{Error, GolemHome, Home};
+use shell::view::dreamt::on_trial;
+use shell::view::nights::nights;
+use shell::{Error, GolemHome, Home};
 
 use crate::args::DreamVerb;
 use crate::commands::owner;

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use host::Error;
 use lab::experiment::conduct::{self, Hands, Progress, Threads};
 use lab::experiment::report::{self, Findings, Found};
 use lab::experiment::stats::Difference;
 use lab::experiment::work::Bench;
 use lab::experiment::{Experiment, Phase};
+use shell::Error;
 
 use crate::args::RunExperiment;
 use crate::commands::answers::spoiled;

@@ -9,10 +9,10 @@ use golem::event::Event;
 use golem::prediction;
 use golem::rule;
 use golem::{Life, Time};
-use host::view::herald::Herald;
-use host::{Error, GolemHome};
 use lab::tables::Table;
 use serde_json::json;
+use shell::view::herald::Herald;
+use shell::{Error, GolemHome};
 use vault::Reader;
 
 use crate::output::{self, count, line};

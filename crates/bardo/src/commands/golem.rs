@@ -6,20 +6,21 @@ use std::process::ExitCode;
 
 use golem::Name;
 use golem::stress::{self, words};
-use host::care::copies;
-use host::care::restore::{self, Consent};
-use host::config::{File, Settings};
-use host::feeds::is_followed;
-use host::home::loan;
-use host::life::birth::{self as births, Wish};
-use host::life::newborn::{settings, spec};
-use host::life::playbook;
-use host::life::programs::Programs;
-use host::orders::fleet::Brake;
-use host::view::herald::Herald;
-use host::view::history::History;
-use host::{Error, GolemHome, Home, Living, chance::Secret};
 use serde_json::json;
+use settings::chance::Secret;
+use settings::{File, Settings};
+use shell::care::copies;
+use shell::care::restore::{self, Consent};
+use shell::feeds::is_followed;
+use shell::home::loan;
+use shell::life::birth::{self as births, Wish};
+use shell::life::newborn::{settings, spec};
+use shell::life::playbook;
+use shell::life::programs::Programs;
+use shell::orders::fleet::Brake;
+use shell::view::herald::Herald;
+use shell::view::history::History;
+use shell::{Error, GolemHome, Home, Living};
 use vault::Reader;
 
 use crate::args::{Chosen, GolemVerb, New, Restore, WorldKind};
@@ -132,7 +133,7 @@ pub(crate) fn birth_of(home: &Home, new: New) -> Result<Living, Error> {
     let seed = settings.seed("world.seed");
     let bundle = match &new.from {
         Some(from) => {
-            let bundle = host::legacy::bundle::open(home, from)?;
+            let bundle = shell::legacy::bundle::open(home, from)?;
             if bundle.stranger {
                 output::complain(format!("{} was signed by a stranger", from.display()));
             }
@@ -444,7 +445,7 @@ fn move_out(home: &Home, place: &GolemHome, to: &Path, addressee: &str, json: bo
 
 /// Restores each copy into a home that vanishes, and verifies it there as `bardo doctor` would.
 fn drill(from: &Path, json: bool) -> Result<ExitCode, Error> {
-    let copies = host::care::backups::newest(from);
+    let copies = shell::care::backups::newest(from);
     if copies.is_empty() {
         return Err(Error::Usage(format!("there is no backup in {}", from.display())));
     }

@@ -8,10 +8,10 @@ use std::process::ExitCode;
 use golem::grimoire::{Entry, How, Kind, Status, bundle, entry_of};
 use golem::inheritance::{Way, may_leave};
 use golem::{Golem, Life};
-use host::life::recall;
-use host::view::known;
-use host::{Error, GolemHome, Home, Living};
 use serde_json::json;
+use shell::life::recall;
+use shell::view::known;
+use shell::{Error, GolemHome, Home, Living};
 use vault::Reader;
 use vault::grimoire::{Hit, Query};
 
@@ -205,7 +205,7 @@ fn export(place: &GolemHome, to: Option<&Path>, json: bool) -> Result<ExitCode, 
     };
     let io = |source| Error::Io { what: "cannot write", path: path.to_owned(), source };
     let mut file = fs::File::create_new(path).map_err(io)?;
-    host::private::share(path).map_err(io)?;
+    shell::private::share(path).map_err(io)?;
     for entry in &lines {
         writeln!(file, "{entry}").map_err(io)?;
     }

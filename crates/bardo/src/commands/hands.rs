@@ -15,15 +15,15 @@ use async_nats::jetstream::message::PublishMessage;
 use async_nats::jetstream::stream::{Config, RetentionPolicy, StorageType, Stream};
 use async_nats::jetstream::{self, AckKind, Context, Message};
 use futures_util::StreamExt;
-use host::Error;
 use lab::experiment::conduct::Hands;
 use lab::experiment::work::{Bench, Done, Tuned, Unit};
 use lab::experiment::{self, Experiment, sample};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use shell::Error;
 
 use crate::args::WorkArgs;
-use crate::commands::answers::{Again, Answers, Secrets};
+use crate::commands::answers::{Again, Answers, Secrets, of_hands};
 use crate::commands::run_key::{RunKey, secret_in};
 use crate::exit;
 use crate::output::{complain, count, line};
@@ -98,9 +98,23 @@ pub(super) fn told_to_stop() -> Result<Arc<AtomicBool>, Error> {
 /// Errors of the lab as errors of the command: those in its own words are about how it was used.
 pub(super) fn said(error: experiment::Error) -> Error {
     match error {
-        experiment::Error::Host(error) | experiment::Error::Lives(lab::lives::Error::Host(error)) => error,
+        experiment::Error::Hands(error) => match error.downcast() {
+            Ok(own) => *own,
+            Err(other) => Error::Host(other.to_string()),
+        },
+        experiment::Error::Settings(error) => error.into(),
+        experiment::Error::Lives(lab::lives::Error::Life(error)) => broke(error),
+        experiment::Error::Lives(lab::lives::Error::Io { what, path, source }) => Error::Io { what, path, source },
         experiment::Error::Io { what, path, source } => Error::Io { what, path, source },
         other => Error::Usage(other.to_string()),
+    }
+}
+
+/// What went wrong on a stage, as it is called where lives are real.
+pub(super) fn broke(error: lab::rehearsal::Error) -> Error {
+    match error {
+        lab::rehearsal::Error::World(error) => error.into(),
+        lab::rehearsal::Error::Fault(error) => error.into(),
     }
 }
 
@@ -207,16 +221,16 @@ impl Queue {
         stop: &AtomicBool,
         mut answers: Answers<'_>,
     ) -> Result<(), experiment::Error> {
-        let Some(context) = connect_unless(&self.url, stop).await? else { return Ok(()) };
+        let Some(context) = connect_unless(&self.url, stop).await.map_err(of_hands)? else { return Ok(()) };
         let run = answers.run.clone();
-        let stream = patiently(|| context.get_stream(DONE)).await?;
+        let stream = patiently(|| context.get_stream(DONE)).await.map_err(of_hands)?;
         let listening = pull::Config {
             filter_subject: answers.subject(),
             ack_policy: AckPolicy::Explicit,
             inactive_threshold: KEPT,
             ..pull::Config::default()
         };
-        let results: PullConsumer = patiently(|| stream.create_consumer(listening.clone())).await?;
+        let results: PullConsumer = patiently(|| stream.create_consumer(listening.clone())).await.map_err(of_hands)?;
         // What others have done already for the same experiment, before anything is asked for again.
         while let Some(message) = next(&results, Duration::from_secs(1)).await {
             answers.hear(&message.payload)?;
@@ -229,16 +243,16 @@ impl Queue {
             self.key.seal(&work, ASKS, &Task { run, plan: plan.to_owned(), program, unit: unit.clone() })
         };
         let (subject, hash) = (format!("bardo.lab.plan.{run}"), plan.hash());
-        publish(&context, &subject, self.key.seal(&subject, ASKS, &plan)).await?;
-        let queue = patiently(|| context.get_stream(WORK)).await?;
-        patiently(|| async { queue.purge().filter(work.as_str()).await }).await?;
+        publish(&context, &subject, self.key.seal(&subject, ASKS, &plan)).await.map_err(of_hands)?;
+        let queue = patiently(|| context.get_stream(WORK)).await.map_err(of_hands)?;
+        patiently(|| async { queue.purge().filter(work.as_str()).await }).await.map_err(of_hands)?;
         let ask = async |wanted: &BTreeSet<Unit>| -> Result<(), Error> {
             for unit in wanted {
                 publish(&context, &work, task(unit, &hash)).await?;
             }
             Ok(())
         };
-        ask(&answers.wanted).await?;
+        ask(&answers.wanted).await.map_err(of_hands)?;
         let mut heard = Instant::now();
         while !answers.all_there() && !stop.load(Ordering::Relaxed) {
             if let Some(message) = next(&results, Duration::from_secs(1)).await {
@@ -249,7 +263,7 @@ impl Queue {
             answers.compare()?;
             // Paths that were lost on the way are asked for again, once no worker has any of them.
             if heard.elapsed() > AGAIN && waiting(&queue, &work).await == Some(0) {
-                ask(&answers.wanted).await?;
+                ask(&answers.wanted).await.map_err(of_hands)?;
                 heard = Instant::now();
             }
         }
@@ -266,10 +280,8 @@ impl Hands for Queue {
         stop: &AtomicBool,
         each: &mut dyn FnMut(Done) -> Result<(), experiment::Error>,
     ) -> Result<(), experiment::Error> {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .map_err(|e| experiment::Error::Host(broken(e)))?;
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|e| of_hands(broken(e)))?;
         let run = self.key.run(&bench.experiment.digest()?, &bench.program);
         let sample = sample::drawn(bench, self.seed.as_bytes())?;
         std::thread::scope(|scope| {

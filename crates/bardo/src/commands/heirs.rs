@@ -5,11 +5,12 @@ use std::process::ExitCode;
 
 use golem::Name;
 use golem::thanatopsis::Testament;
-use host::care::doctor;
-use host::legacy::testament;
-use host::life::heirs::{self, Heir, Preview};
-use host::{Error, GolemHome, Home, chance::Secret};
 use serde::Serialize;
+use settings::chance::Secret;
+use shell::care::doctor;
+use shell::legacy::testament;
+use shell::life::heirs::{self, Heir, Preview};
+use shell::{Error, GolemHome, Home};
 use vault::Reader;
 
 use crate::args::{Successor, TestamentArgs};
@@ -157,7 +158,7 @@ fn verify(home: &Home, place: &GolemHome, testament: &Testament, json: bool) -> 
         return Err(Error::Refused("the revealed secret is not the one it lived by".to_owned()));
     }
     let rolls = doctor::verify_rolls(place, &secret)?;
-    let legacy = host::legacy::bundle::open(home, &place.legacy())?;
+    let legacy = shell::legacy::bundle::open(home, &place.legacy())?;
     if json {
         output::json(&serde_json::json!({
             "records": check.records, "rolls": rolls, "testament": "as written", "legacy_entries": legacy.lines.len(),
@@ -234,10 +235,10 @@ pub(crate) fn graveyard(home: &Home, json: bool) -> Result<ExitCode, Error> {
 
 /// The family of a golem, from the first of its line down.
 pub(crate) fn lineage(home: &Home, name: &str, json: bool) -> Result<ExitCode, Error> {
-    let family = host::life::heirs::family(home, &home.golem(name)?)?;
+    let family = shell::life::heirs::family(home, &home.golem(name)?)?;
     if json {
         for life in &family {
-            output::json(&host::life::heirs::Relative::of(life));
+            output::json(&shell::life::heirs::Relative::of(life));
         }
         return Ok(ExitCode::SUCCESS);
     }

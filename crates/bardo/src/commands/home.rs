@@ -3,12 +3,12 @@
 use std::process::ExitCode;
 
 use golem::Usdc;
-use host::care::doctor as examination;
-use host::care::recover as recovery;
-use host::care::upgrade;
-use host::{Error, Home};
 use mind::AtHand;
 use serde_json::json;
+use shell::care::doctor as examination;
+use shell::care::recover as recovery;
+use shell::care::upgrade;
+use shell::{Error, Home};
 
 use crate::args::{TreasuryArgs, TreasuryVerb};
 use crate::exit;

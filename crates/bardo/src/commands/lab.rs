@@ -7,17 +7,17 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use golem::Span;
-use host::{Error, Home};
 use lab::arms::{self, Cell};
 use lab::lineages::{self, Kin, Way};
 use lab::tables::Table;
 use lab::{Outcome, Plan, Quantiles, Summary, lives};
+use shell::{Error, Home};
 use world::Spec;
 
 use crate::args::{LivesArgs, PlanArgs, WorldKind};
 use crate::output::{self, count, line};
 use crate::page::{self, BLACK, Chart, INKS, Series, escape, percent, round_marks, span};
-use host::life::newborn::{settings, spec};
+use shell::life::newborn::{settings, spec};
 
 pub(crate) fn lives(home: &Home, args: &LivesArgs, json: bool) -> Result<ExitCode, Error> {
     if !args.vary.is_empty() {
@@ -48,7 +48,8 @@ pub(crate) fn lives(home: &Home, args: &LivesArgs, json: bool) -> Result<ExitCod
 /// Errors of the lab as errors of the command: those in its own words are about how it was used.
 fn said(error: lives::Error) -> Error {
     match error {
-        lives::Error::Host(error) => error,
+        lives::Error::Life(error) => super::hands::broke(error),
+        lives::Error::Io { what, path, source } => Error::Io { what, path, source },
         lives::Error::World(error) => error.into(),
         other => Error::Usage(other.to_string()),
     }

@@ -7,11 +7,11 @@ use std::process::ExitCode;
 use golem::grimoire::bundle::Line;
 use golem::grimoire::{Grimoire, How, inherited};
 use golem::inheritance::{BUDGET, Way, whole};
-use host::home::key::Key;
-use host::legacy::bundle;
-use host::legacy::shelf;
-use host::wall;
-use host::{Error, Home};
+use shell::home::key::Key;
+use shell::legacy::bundle;
+use shell::legacy::shelf;
+use shell::wall;
+use shell::{Error, Home};
 use vault::Reader;
 use vault::library::{Book, By, Shelved};
 
@@ -102,7 +102,7 @@ fn write(home: &Home, to: &Path, name: &str, books: &[Book], json: bool) -> Resu
     let file = options.write(true).create_new(true).open(to);
     let io = |source| Error::Io { what: "cannot write", path: to.to_owned(), source };
     std::io::Write::write_all(&mut file.map_err(io)?, text.as_bytes()).map_err(io)?;
-    host::private::share(to).map_err(io)?;
+    shell::private::share(to).map_err(io)?;
     if json {
         output::json(&serde_json::json!({ "file": to, "entries": lines.len() }));
     } else {
@@ -139,7 +139,7 @@ fn import(home: &Home, from: &Path, json: bool) -> Result<ExitCode, Error> {
 }
 
 fn blake3_id(text: &str) -> golem::GolemId {
-    golem::GolemId(host::legacy::bundle::mark(text))
+    golem::GolemId(shell::legacy::bundle::mark(text))
 }
 
 /// Proposes bundles of what several golems found out independently within a week.

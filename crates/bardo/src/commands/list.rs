@@ -3,9 +3,9 @@
 use std::process::ExitCode;
 
 use golem::mortality::phase::Phase;
-use host::home::Seen;
-use host::{Error, GolemHome, Home};
 use serde_json::json;
+use shell::home::Seen;
+use shell::{Error, GolemHome, Home};
 use vault::{Glance, Head, Seal};
 
 use crate::args::{ListArgs, SortBy};

@@ -2,10 +2,10 @@
 
 use std::process::ExitCode;
 
-use host::home::agent;
-use host::home::tokens::Keyring;
-use host::mcp::{self, Who};
-use host::{Error, Home};
+use server::mcp::{self, Who};
+use shell::home::agent;
+use shell::home::tokens::Keyring;
+use shell::{Error, Home};
 
 /// Where the token is.
 const TOKEN: &str = "BARDO_TOKEN";

@@ -8,15 +8,15 @@ use ::outside::wire::{self, Answer, Ask, Hello, Question, VERSION, Welcome};
 use golem::Name;
 use golem::time::{Span, Time};
 use golem::world::Observation;
-use host::config::{File, Settings};
-use host::life::birth::{Wish, birth};
-use host::life::checks;
-use host::life::newborn;
-use host::life::outside::Outside;
-use host::life::programs::{Programs, Run};
-use host::life::{Listener, Pace};
-use host::{Error, GolemHome, Home};
 use serde_json::json;
+use settings::{File, Settings};
+use shell::life::birth::{Wish, birth};
+use shell::life::checks;
+use shell::life::newborn;
+use shell::life::outside::Outside;
+use shell::life::programs::{Programs, Run};
+use shell::life::{Listener, Pace};
+use shell::{Error, GolemHome, Home};
 use world::{Ledger, Spec, World};
 
 use crate::args::{HowArgs, ProgramArgs, Served, WorldVerb};
@@ -209,7 +209,7 @@ pub(crate) fn check_mind(how: &HowArgs, command: &[String], json: bool) -> Resul
     let name: Name = "nobody".parse().expect("a name");
     let mut living = birth(&home, Wish { programs, ..Wish::of(name, spec, Some(1), settings) })?;
     let mut ear = Ear::default();
-    living.run(host::life::Run { pace: Pace::Max, ticks: Some(LOOKS), batch: LOOKS }, &mut ear)?;
+    living.run(shell::life::Run { pace: Pace::Max, ticks: Some(LOOKS), batch: LOOKS }, &mut ear)?;
     let (words, life) = (living.life().outside().words, living.life());
     let held: u64 = life.outside().standing.iter().map(|standing| standing.resolved).sum();
     if json {

@@ -5,12 +5,12 @@ use std::process::ExitCode;
 
 use golem::owner::Account;
 use golem::{Command, Usdc, thanatopsis};
-use host::config::Settings;
-use host::home::inbox::Body;
-use host::orders::fleet::{self, Brake};
-use host::orders::order::{self, Heard, NO_SNAPSHOT, PATIENCE, dead, hear};
-use host::{Error, GolemHome, Home};
 use serde_json::json;
+use settings::Settings;
+use shell::home::inbox::Body;
+use shell::orders::fleet::{self, Brake};
+use shell::orders::order::{self, Heard, NO_SNAPSHOT, PATIENCE, dead, hear};
+use shell::{Error, GolemHome, Home};
 
 use crate::args::{Halt, Money, Retire};
 use crate::exit;

@@ -2,7 +2,7 @@
 
 use golem::information::Sign;
 use golem::mortality::phase::Phase;
-use host::view::history::{History, Look};
+use shell::view::history::{History, Look};
 
 use crate::draw::Dots;
 

@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use host::home::prices::age;
-use host::{Error, Home};
-use mind::{Named, Price, Rates, Row, without_brackets};
 use serde_json::{Value, json};
+use shell::home::prices::age;
+use shell::{Error, Home};
+use tariff::{Named, Price, Rates, Row, without_brackets};
 
 use crate::args::PricesVerb;
 use crate::output::{self, count, line};
@@ -64,8 +64,8 @@ fn show(home: &Home, model: &str, json: bool) -> Result<(), Error> {
 fn list(home: &Home, provider: Option<&str>, json: bool) -> Result<(), Error> {
     let prices = home.prices()?;
     let of = |name: &str| provider.is_none_or(|wanted| name.split('/').next() == Some(wanted));
-    if let Some(wanted) = provider.filter(|wanted| !mind::PROVIDERS.iter().any(|known| known.name == *wanted)) {
-        let names: Vec<&str> = mind::PROVIDERS.iter().map(|known| known.name).collect();
+    if let Some(wanted) = provider.filter(|wanted| !tariff::PROVIDERS.iter().any(|known| known.name == *wanted)) {
+        let names: Vec<&str> = tariff::PROVIDERS.iter().map(|known| known.name).collect();
         return Err(Error::Usage(format!("unknown provider {wanted}; known are {}", names.join(", "))));
     }
     let rows: Vec<&Row> =
@@ -102,7 +102,7 @@ fn update(home: &Home, file: &Path, json: bool) -> Result<(), Error> {
         output::json(&json!({ "models": book.rows().len(), "looked_up": book.looked_up() }));
         return Ok(());
     }
-    let days = age(&book, host::wall::now_ms()).unwrap_or(0);
+    let days = age(&book, shell::wall::now_ms()).unwrap_or(0);
     line(format!("{} models, looked up on {}, {days} days ago", count(book.rows().len() as u64), book.looked_up()));
     if home.is_up() {
         line("the host that is up uses it from its next start on");

@@ -6,10 +6,10 @@ use std::process::ExitCode;
 
 use golem::books::Books;
 use golem::thanatopsis::Testament;
-use host::legacy::testament;
-use host::view::history::History;
-use host::view::pictures::{Picture, Pictures};
-use host::{Error, GolemHome};
+use shell::legacy::testament;
+use shell::view::history::History;
+use shell::view::pictures::{Picture, Pictures};
+use shell::{Error, GolemHome};
 
 use crate::output::{self, line, portrait};
 use crate::page::{self, BLACK, Chart, INKS, Series, escape, percent, round_marks, span};

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-use host::Error;
 use serde::{Deserialize, Serialize};
+use shell::Error;
 
 use crate::args::ReproduceArgs;
 use crate::output::{self, line};

@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 
 use golem::policy::Stage;
 use golem::{Golem, Life, Record};
-use host::feeds::{Feeds, Hears, News};
-use host::life::{Ending, Listener, Living, Pace, Run, Silent};
-use host::view::herald::Herald;
-use host::{Error, GolemHome, Home};
+use shell::feeds::{Feeds, Hears, News};
+use shell::life::{Ending, Listener, Living, Pace, Run, Silent};
+use shell::view::herald::Herald;
+use shell::{Error, GolemHome, Home};
 use vault::Reader;
 
 use crate::args::RunArgs;

@@ -4,11 +4,11 @@
 use std::path::Path;
 
 use hmac::{Hmac, KeyInit, Mac};
-use host::Error;
-use host::chance::Secret;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use settings::chance::{self, Secret};
 use sha2::Sha256;
+use shell::Error;
 
 /// The key that an experiment and its workers share.
 #[derive(Clone)]
@@ -43,8 +43,10 @@ pub(super) fn secret_in(path: &Path) -> Result<Secret, Error> {
 
 fn load(path: &Path) -> Result<Secret, Error> {
     Secret::load(path).map_err(|error| match error {
-        Error::Secret(path) => Error::Usage(format!("{} does not hold a key: 64 hexadecimal digits", path.display())),
-        error => error,
+        chance::Error::Secret(path) => {
+            Error::Usage(format!("{} does not hold a key: 64 hexadecimal digits", path.display()))
+        }
+        error => error.into(),
     })
 }
 

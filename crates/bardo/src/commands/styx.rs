@@ -6,9 +6,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use host::view::figures::several;
-use host::{Error, Home, care, river};
 use serde_json::json;
+use shell::view::figures::several;
+use shell::{Error, Home, care, river};
 use styx::{Gateway, Guests, Limits, Owner, River, Shape};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};

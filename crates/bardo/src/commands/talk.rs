@@ -3,9 +3,9 @@
 use std::process::ExitCode;
 
 use golem::Command;
-use host::orders::order::{self, ANSWER, Asked};
-use host::{Error, GolemHome, Home, Kept};
 use serde_json::json;
+use shell::orders::order::{self, ANSWER, Asked};
+use shell::{Error, GolemHome, Home, Kept};
 
 use super::owner;
 use crate::exit;
@@ -88,7 +88,7 @@ pub(crate) fn steer(home: &Home, name: &str, text: Option<&str>, json: bool) -> 
 }
 
 pub(crate) fn thoughts(place: &GolemHome, last: u64, full: bool, json: bool) -> Result<ExitCode, Error> {
-    let all = host::kept(&place.thoughts())?;
+    let all = shell::kept(&place.thoughts())?;
     let some = &all[all.len().saturating_sub(last as usize)..];
     if json {
         some.iter().for_each(output::json);

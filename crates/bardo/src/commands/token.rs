@@ -2,9 +2,9 @@
 
 use std::process::ExitCode;
 
-use host::home::tokens;
-use host::{Error, Home};
 use serde_json::json;
+use shell::home::tokens;
+use shell::{Error, Home};
 
 use crate::args::TokenVerb;
 use crate::output::{self, line};

@@ -6,15 +6,15 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use host::care::backups::Backups;
-use host::config::Settings;
-use host::gateway;
-use host::home::links::{self, GOOD_FOR};
-use host::up::notify::Telling;
-use host::up::{Archiving, Asker, Changes, Chores, Plan, Up, api};
-use host::view::board::Board;
-use host::{Error, Home, files};
+use gateway;
 use serde_json::json;
+use server::up::notify::Telling;
+use server::up::{Archiving, Asker, Changes, Chores, Plan, Up, api};
+use settings::Settings;
+use shell::care::backups::Backups;
+use shell::home::links::{self, GOOD_FOR};
+use shell::view::board::Board;
+use shell::{Error, Home, files};
 
 use crate::args::UpArgs;
 use crate::logs::{self, Level};
@@ -108,7 +108,7 @@ pub(crate) fn up(home: &Home, args: &UpArgs, json: bool) -> Result<ExitCode, Err
         }
     };
     let relay = given(&settings, "styx.url");
-    if (relay.is_some() || chores.archive.is_some()) && !host::river::is_joined(home) {
+    if (relay.is_some() || chores.archive.is_some()) && !shell::river::is_joined(home) {
         say("styx.url and styx.archive are not used: this home is of no clade; `bardo styx init` begins one");
     }
     let plan = Plan { speed: args.speed, chores, api, gateway, relay };

@@ -4,18 +4,18 @@
 use std::collections::VecDeque;
 
 use golem::thanatopsis::Testament;
-use host::life::heirs::Offer;
-use host::life::heirs::Relative;
-use host::river::Report;
-use host::view::status::{State, Status};
 use ratatui::crossterm::event::KeyEvent;
+use shell::life::heirs::Offer;
+use shell::life::heirs::Relative;
+use shell::river::Report;
+use shell::view::status::{State, Status};
 
 use super::told::{Ask, Heard, Order, Told};
 use super::wizard::Wizard;
-use host::view::known::Hit;
-use host::view::nights::Nights;
-use host::view::saying::Topic;
-use host::view::seen::Seen;
+use shell::view::known::Hit;
+use shell::view::nights::Nights;
+use shell::view::saying::Topic;
+use shell::view::seen::Seen;
 
 /// Messages kept.
 const HEARD: usize = 2_000;

@@ -1,12 +1,12 @@
 //! What each key does. Orders are asked about first; everything else only changes what is shown.
 
-use host::view::status::Status;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use shell::view::status::Status;
 
 use super::app::{App, Over, Screen};
 use super::told::{Ask, Order};
 use super::wizard::Field;
-use host::view::saying::Topic;
+use shell::view::saying::Topic;
 
 /// For the help screen: the key, and what it does.
 pub(crate) const HELP: [(&str, &str); 20] = [

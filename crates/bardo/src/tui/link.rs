@@ -13,11 +13,11 @@ use std::thread;
 use std::time::Duration;
 
 use golem::plain;
-use host::view::status::Status;
 use reqwest::Method;
 use reqwest::blocking::{Client, RequestBuilder, Response};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use shell::view::status::Status;
 
 use super::app::Event;
 use super::told::{Ask, Heard, Order, Told};

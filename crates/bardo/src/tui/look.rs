@@ -1,12 +1,12 @@
 //! How things look: few colours, told apart by anyone (after Okabe and Ito), and never by colour alone. Panels have a
 //! line above them and nothing else.
 
-use host::view::status::State;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, Paragraph};
+use shell::view::status::State;
 
 use crate::draw::{self, Dots};
 pub(crate) use crate::output::cents;

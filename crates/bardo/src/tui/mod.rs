@@ -18,9 +18,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use host::{Error, Home};
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event as terminal;
+use shell::{Error, Home};
 
 use crate::args::TuiArgs;
 use crate::exit;

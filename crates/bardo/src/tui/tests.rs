@@ -17,7 +17,7 @@ use super::app::{App, Event, Link, Screen};
 use super::screens::view;
 use super::told::{Ask, Heard, Order, Told};
 use super::update::update;
-use host::view::saying::Topic;
+use shell::view::saying::Topic;
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
 
@@ -260,9 +260,9 @@ fn a_host_that_goes_away_is_said_to_be_gone_and_what_was_known_stays() {
 #[test]
 fn who_dies_while_watched_gets_its_stone() {
     let mut app = at("ben", Screen::Life);
-    let mut golems: Vec<host::view::status::Status> = sample("golems");
+    let mut golems: Vec<shell::view::status::Status> = sample("golems");
     let ben = golems.iter_mut().find(|one| one.name == "ben").unwrap();
-    (ben.state, ben.why) = (host::view::status::State::Dead, Some("by chance".into()));
+    (ben.state, ben.why) = (shell::view::status::State::Dead, Some("by chance".into()));
     tell(&mut app, Told::Golems(golems));
     let shown = text(&app, SIZES[0]);
     assert!(shown.contains("ben is dead") && shown.contains("by chance"), "{shown}");

@@ -2,16 +2,16 @@
 //! sends is what is read.
 
 use golem::thanatopsis::Testament;
-use host::life::heirs::Offer;
-use host::life::heirs::Relative;
-use host::river::Report;
-use host::view::known::Hit;
-use host::view::nights::Nights;
-use host::view::saying::Topic;
-use host::view::seen::Seen;
-use host::view::status::Status;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use shell::life::heirs::Offer;
+use shell::life::heirs::Relative;
+use shell::river::Report;
+use shell::view::known::Hit;
+use shell::view::nights::Nights;
+use shell::view::saying::Topic;
+use shell::view::seen::Seen;
+use shell::view::status::Status;
 
 /// News from the host, or from the attempt to reach it.
 #[derive(Debug)]

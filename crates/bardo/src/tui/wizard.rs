@@ -1,8 +1,8 @@
 //! What is being filled in to make an heir. What is left empty is as its predecessor had it.
 
 use golem::Usdc;
-use host::life::heirs::Offer;
 use serde_json::{Value, json};
+use shell::life::heirs::Offer;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Field {

@@ -8,7 +8,7 @@ use std::process::{ChildStdout, Command, Stdio};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::common::Tent;
-use host::life::checks;
+use shell::life::checks;
 use testing::wait::until;
 
 /// What the suite asks for: a program that squares a number, tried with numbers nobody knows before.

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use mind::Book;
 use serde_json::{Value, json};
+use tariff::Book;
 use tempfile::TempDir;
 use testing::billing::{Double, Habit, Prices, Setting, Turn, turns};
 
@@ -87,7 +87,7 @@ fn program(name: &str) -> Option<PathBuf> {
 /// What the book says, as the double reads it.
 fn prices() -> Prices {
     let dollars = |micros: u64| format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000);
-    let row = |row: &mind::Row| {
+    let row = |row: &tariff::Row| {
         let rates = row.price.rates;
         let cells = [rates.input, rates.output, rates.cached, rates.write_5m, rates.write_1h].map(dollars).join("/");
         let model = row.name.split_once('/').map_or(row.name.as_str(), |(_, model)| model);

@@ -110,7 +110,7 @@ fn a_night_asks_its_own_model_and_what_it_hears_is_in_the_record_for_good() {
     tent.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "700"]);
     tent.ok(["dream", "now", "ada"]);
     tent.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "100"]);
-    let kept = host::kept(&tent.golem("ada").thoughts()).unwrap();
+    let kept = shell::kept(&tent.golem("ada").thoughts()).unwrap();
     let of = |purpose: &str| kept.iter().filter(|kept| kept.purpose == purpose).collect::<Vec<_>>();
     for purpose in ["fragment", "replay", "imagine"] {
         let nightly = of(purpose);

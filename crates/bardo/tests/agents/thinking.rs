@@ -14,13 +14,15 @@ mod asked {
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::common::Tent;
 use golem::event::Event;
 use golem::thought::{self, Purpose, Silence};
 use golem::{Errand, Life, Usdc};
-use mind::{Ask, Chat, ChatConfig, Named, Price};
+use mind::{Ask, Chat, ChatConfig};
+use tariff::{Named, Price};
 use testing::model::Server;
 use vault::Reader;
+
+use crate::common::Tent;
 
 /// What its owner says a million tokens cost there, so that there is money to lose.
 const PRICE: &str = "1/5";

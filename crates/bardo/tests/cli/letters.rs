@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use crate::common::{Tent, text};
 use golem::{Command as Order, Usdc};
-use host::home::inbox::{self, Body};
+use shell::home::inbox::{self, Body};
 
 fn put(tent: &Tent, name: &str, letter: &str, body: &[u8]) {
     let inbox = tent.golem(name).inbox();

@@ -171,7 +171,7 @@ fn lines_for_people_have_no_colours_in_a_file_and_say_nothing_that_is_printed_an
 fn one_golem_alone_can_be_watched() {
     let tent = tent();
     tent.ok(["golem", "new", "eve", "--seed", "2"]);
-    let host = Host::up(&tent, &[], &[("BARDO__LOG__LEVEL", "off, host::up::workers[turn{golem=eve}]=debug")]);
+    let host = Host::up(&tent, &[], &[("BARDO__LOG__LEVEL", "off, server::up::workers[turn{golem=eve}]=debug")]);
     wait_until(&tent, "eve");
     std::thread::sleep(Duration::from_millis(500));
     let (_, log) = host.stop(&tent);

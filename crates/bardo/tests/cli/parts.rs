@@ -31,6 +31,21 @@ fn nothing_of_a_chain_is_in_the_program() {
 }
 
 #[test]
+fn what_lives_in_memory_needs_no_server_and_what_lives_on_a_disk_serves_nobody() {
+    for (name, without) in [
+        ("bardo-lab", &["axum", "hyper", "reqwest", "rmcp", "rusqlite", "tokio", "utoipa"][..]),
+        ("bardo-age", &["hyper", "reqwest", "tokio"]),
+        ("bardo-shell", &["axum", "rmcp", "utoipa-axum"]),
+        ("bardo-gateway", &["rmcp", "utoipa-axum"]),
+    ] {
+        let parts = parts(&["-p", name, "-e", "normal,build"]);
+        let found: Vec<&String> =
+            parts.keys().filter(|part| without.iter().any(|one| part.split(' ').next() == Some(one))).collect();
+        assert!(parts.len() > 20 && found.is_empty(), "{name} needs {found:?}");
+    }
+}
+
+#[test]
 fn built_alone_it_is_made_of_the_same_as_with_everything_else() {
     for edges in ["normal,build", "normal,build,dev"] {
         let (alone, all) = (parts(&["-p", "bardo", "-e", edges]), parts(&["--workspace", "-e", edges]));

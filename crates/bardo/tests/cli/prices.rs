@@ -49,7 +49,7 @@ fn an_owner_reads_what_a_model_costs_whatever_it_is_called() {
 #[test]
 fn a_newer_book_is_taken_whole_or_not_at_all() {
     let tent = Tent::new();
-    let book = fs::read_to_string(format!("{ROOT}/crates/mind/src/prices.csv")).unwrap();
+    let book = fs::read_to_string(format!("{ROOT}/crates/tariff/src/prices.csv")).unwrap();
     let file = tent.folder.path().join("book.csv");
     let update = || tent.run(["prices", "update", file.to_str().unwrap()]);
     fs::write(&file, &book).unwrap();
@@ -142,5 +142,5 @@ fn the_book_is_made_of_two_tables_and_refuses_what_they_do_not_agree_on() {
         ]
     );
     assert!(told.contains("refused openai/far") && told.contains("input 2000000 and 2100000"), "{told}");
-    mind::Book::parse(&book).unwrap();
+    tariff::Book::parse(&book).unwrap();
 }

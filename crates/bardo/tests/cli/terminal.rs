@@ -6,8 +6,8 @@ use std::process::Output;
 
 use crate::common::{Tent, text};
 use golem::grimoire::bundle::Line;
-use host::home::key::Key;
-use host::legacy::bundle;
+use shell::home::key::Key;
+use shell::legacy::bundle;
 
 /// A title for the window, a colour by each of both ways, a bell, a question the terminal answers, a line turned around,
 /// a carriage return over what was said before.

@@ -5,8 +5,9 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use settings::chance::Secret;
+
 use crate::common::{Tent, text};
-use host::chance::Secret;
 
 /// The folder of the first golem ever kept: its journal, and the secret that its seed gives.
 fn first(tent: &Tent) -> PathBuf {

@@ -1,4 +1,4 @@
-//! Every word a person sees about an event comes from one place, `host::view::saying`: whoever tells of it repeats the same
+//! Every word a person sees about an event comes from one place, `shell::view::saying`: whoever tells of it repeats the same
 //! sentence. If one is taken out there, it is gone from the command line, the streams that screens and page read, and notes.
 
 use std::fs;

@@ -2,11 +2,11 @@
 
 use std::ops::ControlFlow;
 
-use ::host::chance::Secret;
-use ::host::life::rehearsal::Rehearsal;
-use ::host::life::worlds;
 use golem::event::Event;
 use golem::{Golem, Life, Record, What, mortality, owner};
+use lab::rehearsal::Rehearsal;
+use settings::chance::Secret;
+use shell::life::worlds;
 use vault::codec::Hash;
 use vault::{Line, Reader};
 use world::Ledger;

@@ -11,8 +11,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use ::host::{GolemHome, Home};
 use golem::{Golem, Usdc};
+use shell::{GolemHome, Home};
 use vault::Reader;
 
 /// Some home that nobody has.
@@ -94,7 +94,7 @@ impl Tent {
 
     /// Takes in a golem that another home has moved out, as the owner of both would.
     pub fn receive(&self, folder: &str, from: &Tent) -> String {
-        let key = ::host::home::key::Key::of(&from.home()).unwrap().public();
+        let key = shell::home::key::Key::of(&from.home()).unwrap().public();
         self.ok(["golem", "restore", folder, "--signed-by", &key])
     }
 

@@ -316,7 +316,7 @@ fn nobody_without_the_token_gets_in_by_any_path() {
 
 #[test]
 fn the_description_in_the_book_is_the_one_that_is_served() {
-    let text = host::up::api::document();
+    let text = server::up::api::document();
     let path = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR").unwrap()).join("../../docs/openapi.json");
     if std::env::var_os("BARDO_WRITE_DOCS").is_some() {
         fs::write(&path, &text).unwrap();

@@ -14,10 +14,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::common::{Dice, Tent, files, full};
 use golem::{GolemId, Usdc};
-use host::care::doctor;
-use host::care::recover;
-use host::life::{Living, Pace, Run, Silent};
-use host::{GolemHome, Home};
+use shell::care::doctor;
+use shell::care::recover;
+use shell::life::{Living, Pace, Run, Silent};
+use shell::{GolemHome, Home};
 use testing::wait::until;
 use vault::{Head, Log, Reader, codec};
 

@@ -313,11 +313,11 @@ fn bundles_are_what_they_say_or_refused_with_a_reason() {
     tent.ok(["golem", "retire", "ada", "--confirm", "ada"]);
     let home = tent.home();
     let good = fs::read_to_string(tent.golem("ada").legacy()).unwrap();
-    let own = host::home::key::Key::of(&home).unwrap();
-    let bundle = host::legacy::bundle::unpack(&good, &own.public()).unwrap();
+    let own = shell::home::key::Key::of(&home).unwrap();
+    let bundle = shell::legacy::bundle::unpack(&good, &own.public()).unwrap();
     assert!(!bundle.stranger && !bundle.lines.is_empty());
     let (golem, _) = Reader::open(&tent.golem("ada").database()).unwrap().wake().unwrap();
-    let again = host::legacy::bundle::pack(&own, "ada", Some(golem.life()), &bundle.lines);
+    let again = shell::legacy::bundle::pack(&own, "ada", Some(golem.life()), &bundle.lines);
     assert_eq!(again, good, "it round-trips bit for bit");
     let mut dice = Dice(77);
     let mut random = |below: usize| dice.roll(below.max(1) as u64) as usize;
@@ -343,13 +343,13 @@ fn bundles_are_what_they_say_or_refused_with_a_reason() {
         if text == good {
             continue;
         }
-        let why = host::legacy::bundle::unpack(&text, &own.public()).expect_err("it was changed");
+        let why = shell::legacy::bundle::unpack(&text, &own.public()).expect_err("it was changed");
         assert!(!why.is_empty());
     }
     let other = Tent::new();
-    let stranger = host::home::key::Key::of(&other.home()).unwrap();
-    let theirs = host::legacy::bundle::pack(&stranger, "x", None, &bundle.lines);
-    assert!(host::legacy::bundle::unpack(&theirs, &own.public()).unwrap().stranger, "it is marked so");
+    let stranger = shell::home::key::Key::of(&other.home()).unwrap();
+    let theirs = shell::legacy::bundle::pack(&stranger, "x", None, &bundle.lines);
+    assert!(shell::legacy::bundle::unpack(&theirs, &own.public()).unwrap().stranger, "it is marked so");
     let file = tent.root().join("theirs.bundle");
     fs::write(&file, theirs).unwrap();
     let told = tent.ok(["library", "import", file.to_str().unwrap()]);

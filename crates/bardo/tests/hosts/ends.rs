@@ -9,18 +9,19 @@ use std::ops::ControlFlow;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
-use crate::common::{Tent, text};
 use golem::event::Event;
 use golem::inheritance::Descent;
 use golem::policy;
 use golem::world::Effect;
 use golem::{Birth, Command, Golem, Usdc};
-use host::chance::{Secret, identity};
-use host::home::inbox::{self, Body};
-use host::life::heirs;
-use host::life::{Ending, Living, Pace, Run, Silent};
+use settings::chance::{Secret, identity};
+use shell::home::inbox::{self, Body};
+use shell::life::heirs;
+use shell::life::{Ending, Living, Pace, Run, Silent};
 use testing::wait::until;
 use vault::{Reader, Vault};
+
+use crate::common::{Tent, text};
 
 /// World seconds a second: a week in three.
 const FAST: &str = "200000";

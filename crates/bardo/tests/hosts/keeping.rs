@@ -60,7 +60,7 @@ fn money_is_not_sent_to_who_cannot_take_it() {
 fn a_failed_restore_leaves_the_archive_and_the_living_as_they_were() {
     let (here, there) = (born("ada", "1"), born("ada", "2"));
     here.send("ada", &folder(&here, "moved"), &there);
-    let key = host::home::key::Key::of(&here.home()).unwrap().public();
+    let key = shell::home::key::Key::of(&here.home()).unwrap().public();
     let archive = folder(&here, "moved");
     let taken = there.fails(1, ["golem", "restore", &archive, "--signed-by", &key]);
     assert!(taken.contains("already a golem named ada"), "{taken}");
@@ -186,7 +186,7 @@ fn the_kill_switch_does_not_need_a_reader() {
 fn orders_are_obeyed_in_the_order_given() {
     let tent = born("ada", "1");
     let place = tent.golem("ada");
-    host::home::inbox::send(&place, host::home::inbox::Body::Command(golem::Command::Pause)).unwrap();
+    shell::home::inbox::send(&place, shell::home::inbox::Body::Command(golem::Command::Pause)).unwrap();
     tent.ok(["golem", "resume", "ada"]);
     assert!(!tent.verified("ada").life().heartbeat().paused);
     // A letter nobody can read is set aside and stops no one.
@@ -222,7 +222,7 @@ fn births_moves_and_restores_can_be_killed_anywhere() {
             here.send("ada", &archive, &there);
         }
         here.fails(1, ["golem", "run", "ada", "--speed", "max", "--ticks", "1"]);
-        let key = host::home::key::Key::of(&here.home()).unwrap().public();
+        let key = shell::home::key::Key::of(&here.home()).unwrap().public();
         kill(&there, &["golem", "restore", &archive, "--signed-by", &key]);
         if there.run(["golem", "run", "ada", "--speed", "max", "--ticks", "1"]).status.code() != Some(0) {
             there.receive(&archive, &here);
@@ -242,8 +242,8 @@ fn births_moves_and_restores_can_be_killed_anywhere() {
 fn a_living_process_takes_the_money_itself_and_once() {
     let tent = born("ada", "1");
     let (place, before) = (tent.golem("ada"), tent.home().treasury().unwrap().balance().unwrap());
-    let letter = host::home::inbox::Body::Fund { credit: Usdc::dollars(5), capital: Usdc::ZERO };
-    host::home::inbox::send(&place, letter).unwrap();
+    let letter = shell::home::inbox::Body::Fund { credit: Usdc::dollars(5), capital: Usdc::ZERO };
+    shell::home::inbox::send(&place, letter).unwrap();
     assert_eq!(tent.home().treasury().unwrap().balance().unwrap(), before, "a letter moves no money");
     let copy: Vec<_> = std::fs::read_dir(place.inbox()).unwrap().map(|entry| entry.unwrap().path()).collect();
     let kept = std::fs::read(&copy[0]).unwrap();
@@ -261,7 +261,7 @@ fn a_life_that_is_here_is_never_replaced_unasked() {
     let (here, there) = (born("ada", "7"), born("ada", "7"));
     there.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "9"]);
     there.send("ada", &folder(&there, "moved"), &here);
-    let key = host::home::key::Key::of(&there.home()).unwrap().public();
+    let key = shell::home::key::Key::of(&there.home()).unwrap().public();
     let twin = here.fails(1, ["golem", "restore", &folder(&there, "moved"), "--signed-by", &key, "--name", "ada-two"]);
     assert!(twin.contains("here already") && twin.contains("--rewind"), "{twin}");
     here.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "2"]);

@@ -79,7 +79,7 @@ fn a_home_and_all_that_is_in_it_is_its_owners_alone_whatever_the_umask() {
     for entry in fs::read_dir(tent.root()).unwrap() {
         let path = entry.unwrap().path();
         fs::set_permissions(&path, fs::Permissions::from_mode(mode(&path) | 0o044)).unwrap();
-        assert_eq!(host::private::look(&tent.root()).unwrap().len(), 1, "{} is not looked at", path.display());
+        assert_eq!(shell::private::look(&tent.root()).unwrap().len(), 1, "{} is not looked at", path.display());
         fs::set_permissions(&path, fs::Permissions::from_mode(mode(&path) & !0o044)).unwrap();
     }
 }
@@ -120,9 +120,9 @@ fn another_user_of_the_machine_can_reach_nothing() {
 #[test]
 fn a_home_made_by_the_library_is_closed_too() {
     let folder = tempfile::tempdir().unwrap();
-    let home = host::Home::at(folder.path().join("home"));
+    let home = shell::Home::at(folder.path().join("home"));
     let none = std::iter::empty();
-    home.init(&host::config::Settings::load(host::config::File::Bardo, None, none, &[]).unwrap()).unwrap();
+    home.init(&settings::Settings::load(settings::File::Bardo, None, none, &[]).unwrap()).unwrap();
     assert_eq!(mode(home.root()), 0o700);
 }
 

@@ -213,12 +213,12 @@ fn copies_are_made_by_themselves_and_a_drill_proves_them() {
     let config = format!("[backup]\nfolder = \"{}\"\nevery = \"1d\"\nkeep = 2\n", copies.display());
     std::fs::write(tent.root().join("bardo.toml"), config).unwrap();
     let host = Host::up(&tent, "2000");
-    until("no copies were made", || host::care::backups::newest(&copies).len() >= 2);
+    until("no copies were made", || shell::care::backups::newest(&copies).len() >= 2);
     host.stop();
     let folder = copies.to_str().unwrap();
     let drilled = tent.ok(["golem", "drill", folder]);
     assert_eq!(drilled.matches("ok    ").count(), 2, "{drilled}");
-    let victim = rusqlite::Connection::open(host::care::backups::newest(&copies)[0].join("life.db")).unwrap();
+    let victim = rusqlite::Connection::open(shell::care::backups::newest(&copies)[0].join("life.db")).unwrap();
     victim.execute("UPDATE journal SET body = zeroblob(length(body)) WHERE seq = 1", []).unwrap();
     drop(victim);
     let output = tent.run(["golem", "drill", folder]);

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use host::Home;
-use host::config::{File, Settings};
 use serde_json::{Value, json};
+use settings::{File, Settings};
+use shell::Home;
 
 use crate::common::parts;
 

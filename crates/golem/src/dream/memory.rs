@@ -8,14 +8,12 @@
 use std::collections::VecDeque;
 
 use life::constitution::{DreamTier, ReplayOrder};
-use life::dream::Found;
-use life::episode::State;
+use life::dream::{self, Found};
+use life::episode::{self, State};
 use life::event::{Event, Record};
 use life::time::Time;
 use life::world::Values;
-use life::{Life, limits};
-
-use crate::{dream, episode, prediction, rule};
+use life::{Life, limits, prediction, rule};
 
 /// Episodes kept at hand.
 const KEPT: usize = 200_000;

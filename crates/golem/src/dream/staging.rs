@@ -4,11 +4,10 @@
 
 use life::constitution::DreamMethod;
 use life::dream::{Event, Fate, Found, PROMOTED, REFUTED, Revision, STAGED, Staged, same};
-use life::rule::{Heuristic, free_slot};
+use life::rule::{self, Heuristic, free_slot};
 use life::{Draft, Life, limits};
 
 use super::revision;
-use crate::rule;
 
 /// Ticks of forty seconds after which a trial is over.
 const EXPIRY: f64 = 5_000.0;

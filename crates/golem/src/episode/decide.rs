@@ -1,11 +1,9 @@
 //! Which ticks matter enough to be remembered, and what became of those that were.
 
-use life::episode::{State, why};
+use life::episode::{self, State, why};
 use life::event::Event;
 use life::world::Bar;
-use life::{Draft, limits};
-
-use crate::{episode, grimoire, mortality, policy, regime};
+use life::{Draft, grimoire, limits, mortality, policy, regime};
 
 /// At least one tick in so many is remembered.
 const ROUTINE: u64 = 20;

@@ -2,11 +2,11 @@
 
 use life::clade::News;
 use life::grimoire::Event;
-use life::rule::{Heuristic, room_for_blends};
-use life::{Draft, limits};
+use life::rule::{self, Heuristic, room_for_blends};
+use life::{Draft, limits, stress};
 
 use super::Answer;
-use crate::{clade, rule, stress};
+use crate::clade;
 
 /// Takes in the answer of a round; an answer to another round is dropped.
 pub(crate) fn curated(draft: &mut Draft<'_>, answer: &Answer) {

@@ -12,12 +12,11 @@ use life::regime::Regime;
 use life::rule::text::Parsed;
 use life::rule::{Comparison, Condition, Heuristic, Is, Mix, Provenance, Stance, neutral, room_for_blends, rounded};
 use life::world::DomainKind;
-use life::{Life, limits};
+use life::{Life, limits, phage};
 
 use super::Grimoire;
 use super::admission::{Candidate, draft};
 use crate::inheritance::{Way, has_tried, may_leave};
-use crate::phage;
 use crate::stress::words::title as words_of;
 
 /// Rounds between two choices of what to watch.

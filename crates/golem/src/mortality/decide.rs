@@ -3,17 +3,17 @@
 
 use life::clade::News;
 use life::constitution::Mode;
-use life::heartbeat::State;
+use life::heartbeat::{self, State};
 use life::mortality::death::{Cause, Death, Open};
 use life::mortality::phase::Phase;
 use life::mortality::vitality::Parts;
 use life::mortality::{Event, Senescence, economic, epistemic, stochastic};
 use life::thanatopsis::Progress;
 use life::time::{Span, Time};
-use life::{Draft, Life};
+use life::{Draft, Life, stress};
 
 use super::{touch, watch};
-use crate::{clade, dream, heartbeat, stress};
+use crate::{clade, dream};
 
 /// The longest step that is lived, in intervals: in a longer gap the host was away, and the excess is not lived.
 pub const LONGEST_STEP: u64 = 16;

@@ -8,11 +8,10 @@ use life::policy::{Day, Event, Flight, Proposal, Refusal, Stage, TELL_AGAIN, cau
 use life::rule::vote::{self, Evidence};
 use life::time::Time;
 use life::world::Effect;
-use life::{Draft, Life};
+use life::{Draft, Life, outside, stress};
 
 use super::sending::intend;
 use super::{ask, close_all, give_way};
-use crate::{outside, stress};
 
 /// A proposal the cage has let through, in units and money.
 struct Order {

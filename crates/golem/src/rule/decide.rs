@@ -1,17 +1,16 @@
 //! The rule mind at work: which heuristics have a say now, what they expect together, and what to try next.
 
-use life::goal::{Ended, Goal};
+use life::goal::{self, Ended, Goal};
 use life::prediction::{Departures, Voice};
 use life::rule::{
     Comparison, Condition, Event, Heuristic, Is, Provenance, Stance, Term, Terms, free_slot, ideas_every, is_tried,
     learning, room_for_blends, rounded, slots, text,
 };
-use life::stress::Kind;
+use life::stress::{self, Kind};
 use life::world::{Bar, DomainKind, Features};
-use life::{Draft, Life, limits};
+use life::{Draft, Life, dream, limits, outside, phage, thought};
 
 use super::Dice;
-use crate::{dream, goal, outside, phage, stress, thought};
 
 /// Makes one claim in every domain, by all heuristics whose condition holds.
 pub(crate) fn think(draft: &mut Draft<'_>, bar: &Bar) {

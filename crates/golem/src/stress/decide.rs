@@ -3,17 +3,17 @@
 
 use life::clade::News;
 use life::constitution::StressMode;
-use life::goal::{Ended, Goal};
+use life::goal::{self, Ended, Goal};
 use life::stress::{
     Assessment, BREAKER_CYCLES, BREAKER_REST, Band, Event, Evidence, Kind, band, find, heaviest, load, places, serves,
     severity,
 };
 use life::time::Span;
 use life::world::Features;
-use life::{Draft, event};
+use life::{Draft, event, owner, policy};
 
 use super::hearing::hear;
-use crate::{clade, goal, owner, policy};
+use crate::clade;
 
 /// Hears the golem's own word about its state and writes it down.
 pub(crate) fn assessed(draft: &mut Draft<'_>, said: &Assessment) {

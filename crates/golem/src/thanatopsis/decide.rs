@@ -1,11 +1,11 @@
 //! Taking a death towards its end.
 
-use life::heartbeat::State;
-use life::owner::Account;
+use life::heartbeat::{self, State};
+use life::owner::{self, Account};
 use life::thanatopsis::{Event, Rite, closes, is_settled, kept, phase};
 use life::{Draft, limits};
 
-use crate::{call, heartbeat, owner, policy, thought};
+use crate::{call, policy, thought};
 
 /// Goes as far towards the end as it can without an answer from outside.
 pub(crate) fn proceed(draft: &mut Draft<'_>) {

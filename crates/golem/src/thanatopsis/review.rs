@@ -1,12 +1,10 @@
 //! The review of a life: what stirred it most, its firsts and extremes, its turning points, and the shape of the whole.
 //! The host collects it from the journal, in one pass.
 
-use life::Life;
 use life::event::{Event, Record};
 use life::money::Usdc;
+use life::{Life, dream, mortality, policy, regime, stress};
 use serde::{Deserialize, Serialize};
-
-use crate::{dream, mortality, policy, regime, stress};
 
 /// How many of each are kept.
 const STIRRING: usize = 5;

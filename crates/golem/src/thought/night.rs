@@ -6,11 +6,10 @@ use life::dream::{Idea, Night, Origin, SleepStage};
 use life::money::Usdc;
 use life::mortality::phase::Tier;
 use life::thought::{Answer, Event, FRAGMENTS, Purpose, Question};
-use life::{Draft, Life};
+use life::{Draft, Life, rule};
 
 use super::ask::{Wish, keep, question};
 use crate::dream::{self, intensity};
-use crate::rule;
 
 /// Skill below which a golem has its strongest model imagine for it.
 const CONFUSED: f64 = 0.5;

@@ -1,10 +1,8 @@
 //! Probing how unusual a tick is, and whether it is worth a question.
 
-use life::Draft;
 use life::event::Event;
 use life::rule::Provenance;
-
-use crate::{policy, regime, stress};
+use life::{Draft, policy, regime, stress};
 
 /// Why a tick stands out.
 pub(super) mod why {

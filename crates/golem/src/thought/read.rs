@@ -3,13 +3,11 @@
 
 use life::plain::is_plain;
 use life::policy::Proposal;
-use life::rule::neutral;
+use life::rule::{self, neutral};
 use life::stress::Assessment;
 use life::thought::{Answer, CITED, FRAGMENTS, Fear, NOTE, Opinion, PROSE, Purpose, QUESTIONS, RULES, within};
 use life::world::{DomainKind, Manifest};
 use serde_json::{Map, Value};
-
-use crate::rule;
 
 /// The longest answer that is read, in bytes.
 pub const ANSWER: usize = 32 << 10;

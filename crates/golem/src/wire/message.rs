@@ -3,6 +3,7 @@
 use life::call::{How, Runaway};
 use life::clade::News;
 use life::constitution::PolicyFigures;
+use life::dream;
 use life::goal::{Ended, Goal};
 use life::money::Usdc;
 use life::mortality::death::Cause;
@@ -17,7 +18,6 @@ use life::thought::{Answer, Purpose, Silence};
 use life::time::Time;
 use serde::Serialize;
 
-use crate::dream;
 use crate::policy::Ask;
 
 /// One message. Money is in micro-USDC, times in milliseconds of world time; the tick stands in the envelope.

@@ -1,22 +1,19 @@
 //! Messages from events: a message adds from the life what a listener needs to read it alone.
 
-use life::Life;
-use life::call::Hold;
-use life::clade::News;
+use life::call::{self, Hold};
+use life::clade::{self, News};
 use life::event::Event;
-use life::heartbeat::State;
+use life::heartbeat::{self, State};
 use life::money::Usdc;
-use life::mortality::{economic, stochastic};
+use life::mortality::{self, economic, stochastic};
 use life::policy::Refusal;
 use life::rule::text;
-use life::thought::Question;
+use life::thought::{self, Question};
 use life::time::Time;
+use life::{Life, dream, goal, outside, owner, prediction, regime, thanatopsis};
 
 use super::Message;
-use crate::{
-    call, clade, dream, goal, heartbeat, mortality, outside, owner, policy, prediction, regime, stress, thanatopsis,
-    thought,
-};
+use crate::{policy, stress};
 
 /// The message of an event, given the life it left behind; none for an internal event.
 pub fn message<'a>(event: &'a Event, life: &'a Life) -> Option<Message<'a>> {

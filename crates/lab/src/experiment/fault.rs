@@ -9,9 +9,18 @@ pub enum Error {
     #[error(transparent)]
     Lives(#[from] crate::lives::Error),
     #[error(transparent)]
-    Host(#[from] host::Error),
+    Settings(#[from] settings::ConfigError),
+    /// Of whoever does the work somewhere else, and has errors of its own.
+    #[error(transparent)]
+    Hands(Box<dyn std::error::Error + Send + Sync>),
     #[error("{what} {path}: {source}")]
     Io { what: &'static str, path: PathBuf, source: std::io::Error },
+}
+
+impl From<crate::rehearsal::Error> for Error {
+    fn from(error: crate::rehearsal::Error) -> Error {
+        Error::Lives(error.into())
+    }
 }
 
 impl From<world::Error> for Error {

@@ -6,13 +6,13 @@ use golem::inheritance::{BUDGET, Descent, estate, whole};
 use golem::rule::{self, Heuristic};
 use golem::{Birth, Endowment};
 use golem::{Command, CommandId, Golem, Life, Span, Time, Usdc, What};
-use host::chance::{Secret, identity};
-use host::life::rehearsal::Rehearsal;
 use serde::{Deserialize, Serialize};
+use settings::chance::{Secret, identity};
 use world::World;
 
 use super::arm::{Crosses, Detector, Ends, Heir, Settled};
 use super::{Budget, Error};
+use crate::rehearsal::Rehearsal;
 use crate::skill::{Errors, Listener};
 
 /// Ticks of a life that tell how it began.

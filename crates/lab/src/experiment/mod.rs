@@ -17,15 +17,17 @@ use std::path::{Path, PathBuf};
 
 use golem::Time;
 use golem::laws::{self, Trial};
-use host::config::{File, Settings, read_moment};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use settings::{File, Settings, read_moment};
 use sha2::{Digest, Sha256};
 use world::Spec;
 
 pub use arm::{Arm, Crosses, Ends, Heir, Keys, Tuned};
 pub use fault::Error;
 use fault::{io, wrong};
+
+use crate::lives::digest;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -208,7 +210,7 @@ impl Experiment {
         for place in &self.worlds {
             let mut spec = place.spec.clone();
             for file in spec.candles().map(|(file, _)| &*file).into_iter().chain(&place.files) {
-                hash.update(host::home::data::digest(file)?);
+                hash.update(digest(file)?);
             }
         }
         hash.update(serde_json::to_vec(&self.anywhere()).expect("plain data"));
@@ -378,7 +380,7 @@ impl Experiment {
         if arm.ends != Ends::Clocks {
             flags.push("mortality.mode=immortal".to_owned());
         }
-        let settings = Settings::load(File::Golem, None, [], &flags).map_err(host::Error::from)?;
+        let settings = Settings::load(File::Golem, None, [], &flags)?;
         let trial = Trial { slow: mind.slow, ..knobs.trial };
         // The laws of golems born outside the laboratory.
         let usual = trial == Trial { memory: 2, ..Trial::default() };
@@ -389,7 +391,7 @@ impl Experiment {
             same_soul: arm.same_soul,
             twin: arm.twin,
             siblings: arm.siblings,
-            constitution: settings.constitution().map_err(host::Error::from)?,
+            constitution: settings.constitution()?,
             credit: settings.money("funds.credit"),
             laws: laws.ok_or_else(|| {
                 Error::File(format!("{} asks for a way of forgetting that no set of laws has", arm.name))

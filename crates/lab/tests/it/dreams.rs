@@ -11,9 +11,9 @@ use golem::policy;
 use golem::rule;
 use golem::world::Effect;
 use golem::{Span, Usdc};
-use host::life::rehearsal::Rehearsal;
 use lab::arms::{self, Cell};
 use lab::lives::PLAN;
+use lab::rehearsal::Rehearsal;
 use lab::{Outcome, Plan};
 use world::{Ledger, Spec};
 
@@ -192,9 +192,9 @@ fn nobody_takes_anything_up_in_a_dream() {
         plan.constitution.mind.samples = 5;
         let spec = Spec::Sim { seed, bar_ms: 40_000, relations_change_days: 1.0, edge_bps: Some(200), flip_days: None };
         let world = spec.open(Ledger::memory()).unwrap();
-        let secret = host::chance::Secret::from_seed(seed, "dreams");
+        let secret = settings::chance::Secret::from_seed(seed, "dreams");
         let birth = golem::Birth {
-            id: host::chance::identity(Some(seed), "dreams"),
+            id: settings::chance::identity(Some(seed), "dreams"),
             name: "dreams".parse().unwrap(),
             generation: 0,
             laws: golem::laws::NEWEST,

@@ -9,8 +9,8 @@ use golem::policy;
 use golem::rule;
 use golem::{Span, Time, Usdc};
 
-use host::life::rehearsal::Rehearsal;
 use lab::Quantiles;
+use lab::rehearsal::Rehearsal;
 use world::{Candles, Ledger, Spec, World};
 
 const HOUR: u64 = 3_600;

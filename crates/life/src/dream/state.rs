@@ -1,11 +1,9 @@
 //! The state of dreams: the night under way, totals of earlier ones, and ideas on trial.
 
-use crate::dream::SleepStage;
-use crate::dream::Trigger;
-use crate::dream::Waker;
 use serde::{Deserialize, Serialize};
 
 use super::{Change, Fate, Found, Idea, Origin, Rehearsed, Revision, Staged};
+use crate::dream::{SleepStage, Trigger, Waker};
 use crate::limits;
 use crate::money::Usdc;
 use crate::rule::Condition;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use age::{Place, Shelf};
-use host::Error;
+use shell::Error;
 
 use super::sessions;
 

@@ -13,9 +13,9 @@ use std::process::ExitCode;
 
 use age::{Asked, End, GolemCall, Group, Shelf, Study};
 use golem::Time;
-use host::{Error, Home};
 use outside::fence;
 use serde_json::json;
+use shell::{Error, Home};
 
 use crate::args::{AgeArgs, AgeBy};
 use crate::output;
@@ -26,8 +26,8 @@ pub(crate) fn age(home: &Home, args: &AgeArgs, json: bool) -> Result<ExitCode, E
         return Ok(ExitCode::SUCCESS);
     }
     // Without a home there is the book that is built in.
-    let book = home.book().unwrap_or_else(|_| mind::Book::built_in());
-    let mut shelf = Shelf::new(&book, host::wall::now_ms());
+    let book = home.book().unwrap_or_else(|_| tariff::Book::built_in());
+    let mut shelf = Shelf::new(&book, shell::wall::now_ms());
     if args.golems {
         golems(home, &mut shelf);
     }

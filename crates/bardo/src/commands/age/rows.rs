@@ -5,8 +5,8 @@ use std::io::Write;
 use std::path::Path;
 
 use age::Life;
-use host::Error;
 use lab::tables::Table;
+use shell::Error;
 
 pub(super) fn write(lives: &[Life], folder: &Path) -> Result<(), Error> {
     let cannot = |source| Error::Io { what: "cannot write", path: folder.to_owned(), source };

@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use golem::mortality::phase::Phase;
-use host::Error;
-use host::life::Pace;
 use serde_json::json;
+use shell::Error;
+use shell::life::Pace;
 
 use super::story::Line;
 use crate::draw::{bar, wrap};
@@ -222,7 +222,7 @@ impl Cast {
     fn begin(path: &Path) -> Result<Cast, Error> {
         let mut file =
             File::create(path).map_err(|source| Error::Io { what: "cannot create", path: path.to_owned(), source })?;
-        let _ = host::private::share(path);
+        let _ = shell::private::share(path);
         let header = json!({ "version": 2, "width": WIDTH, "height": 32, "title": "bardo demo" });
         let _ = writeln!(file, "{header}");
         Ok(Cast { file, began: Instant::now() })

@@ -5,13 +5,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use gateway::{self, Listen, TurnedAway};
 use golem::call::Denied;
 use golem::{Event, Life, Record, Usdc, call, owner};
-use host::config::Settings;
-use host::gateway::{self, Listen, TurnedAway};
-use host::life::{Ending, Listener, Living, Pace, Run};
-use host::{Error, GolemHome, Home};
-use mind::Price;
+use settings::Settings;
+use shell::life::{Ending, Listener, Living, Pace, Run};
+use shell::{Error, GolemHome, Home};
+use tariff::Price;
 
 use super::servers::Own;
 use crate::output;
@@ -157,7 +157,7 @@ impl Keeper {
         for own in servers {
             listen.models.stand_in(own.provider, own.server.clone());
         }
-        let gateway = gateway::serve(listen, home)?;
+        let gateway = gateway::serve(listen, home, server::mcp::of_agents(home))?;
         let stop = Arc::new(AtomicBool::new(false));
         let look = Arc::new(Mutex::new(MoneyState::of(living.life())));
         let mut ear = Ear { stop: Arc::clone(&stop), look: Arc::clone(&look) };

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use host::Error;
+use shell::Error;
 
 /// Names of providers, one part of a key variable's name.
 const PROVIDERS: [&str; 62] = [

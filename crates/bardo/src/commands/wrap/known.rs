@@ -4,8 +4,8 @@
 
 use std::path::{Path, PathBuf};
 
-use host::home::agent;
 use serde_json::json;
+use shell::home::agent;
 
 use super::settings::{Settings, merge};
 

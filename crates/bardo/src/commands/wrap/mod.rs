@@ -20,11 +20,11 @@ use std::time::Instant;
 
 use golem::mortality::death::Cause;
 use golem::{Life, call};
-use host::home::agent;
-use host::life::checks::Plan;
-use host::{Error, Home, files, wall};
-use mind::Price;
 use outside::family;
+use shell::home::agent;
+use shell::life::checks::Plan;
+use shell::{Error, Home, files, wall};
+use tariff::Price;
 
 use self::keeper::{Keeper, MoneyState, life};
 use self::known::GolemAddress;

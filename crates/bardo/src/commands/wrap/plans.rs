@@ -4,9 +4,9 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use host::config::read_span;
-use host::{Error, Home, gateway};
-use mind::PROVIDERS;
+use settings::read_span;
+use shell::{Error, Home};
+use tariff::PROVIDERS;
 
 use super::keys::{self, Given, Wish};
 use super::known::{self, Recognised};

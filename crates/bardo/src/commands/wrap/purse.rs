@@ -4,12 +4,12 @@
 use std::path::{Path, PathBuf};
 
 use golem::{Command, Name, Usdc};
-use host::config::{File, Origin, Settings};
-use host::home::inbox::Body;
-use host::orders::order;
-use host::{Error, GolemHome, Home};
 use serde::{Deserialize, Serialize};
+use settings::{File, Origin, Settings};
 use sha2::Digest;
+use shell::home::inbox::Body;
+use shell::orders::order;
+use shell::{Error, GolemHome, Home};
 
 use super::keeper::life;
 use super::rations;

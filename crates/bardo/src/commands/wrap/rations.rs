@@ -1,7 +1,7 @@
 //! What a program may take beside money: what was said on the command line, as settings of its golem's policy.
 
 use golem::call::Unit;
-use host::Error;
+use shell::Error;
 
 use crate::args::{Ration, WrapArgs};
 

@@ -2,8 +2,8 @@
 //! server on this machine. Calls go on to them, each with the key that belongs there. Where that cannot be, nothing is started
 //! and it is said why: an address that is overwritten in silence sends its key to another server.
 
-use host::Error;
-use mind::{PROVIDERS, Server};
+use shell::Error;
+use tariff::{PROVIDERS, Server};
 
 use super::keys::whose;
 
@@ -101,7 +101,7 @@ pub(super) fn own(provider: &'static str, own: Lookup<'_>) -> Result<Option<Own>
             "{variable} and {other} are two addresses, and calls go to one; start it with `env -u {other} bardo wrap …`"
         )));
     }
-    let wrong = |why: mind::Error| {
+    let wrong = |why: tariff::Error| {
         Error::Usage(format!(
             "calls cannot go on to {variable}: {why}; mend it, or start it with `env -u {variable} bardo wrap …` to have them \
              go to {provider}'s own address"

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use gateway::TurnedAway;
 use golem::call::{ByModel, Denied};
 use golem::{Life, Usdc};
-use host::gateway::TurnedAway;
 use serde_json::json;
 
 use super::known::KnownAgent;

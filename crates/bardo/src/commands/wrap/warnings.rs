@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use golem::{Name, Usdc};
-use host::{Error, Home};
+use shell::{Error, Home};
 
 use super::keeper::MoneyState;
 use crate::output;

@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use golem::Life;
-use host::{Error, GolemHome, Home, files, private};
 use outside::fence::Fence;
 use outside::warden::{Logins, Ward};
 use rustix::process::{Pid, Signal, kill_process};
+use shell::{Error, GolemHome, Home, files, private};
 use signal_hook::consts::SIGTERM;
 
 use super::keeper::{Keeper, MoneyState};

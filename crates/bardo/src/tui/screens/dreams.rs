@@ -1,10 +1,10 @@
 //! Nights, and what came of the one that is marked.
 
-use host::view::nights::Nights;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Rect};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
+use shell::view::nights::Nights;
 
 use crate::output::{count, date};
 use crate::tui::app::App;

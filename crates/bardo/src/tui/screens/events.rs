@@ -11,7 +11,7 @@ use crate::output::{count, date};
 use crate::tui::app::App;
 use crate::tui::look::{Look, lines, nothing, rows};
 use crate::tui::told::Heard;
-use host::view::saying::Topic;
+use shell::view::saying::Topic;
 
 pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
     let [head, list] = rows(area, [Constraint::Length(1), Constraint::Fill(1)]);

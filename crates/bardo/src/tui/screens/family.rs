@@ -1,10 +1,10 @@
 //! The line a golem comes from: each generation set in below the one before it.
 
-use host::life::heirs::Relative;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
+use shell::life::heirs::Relative;
 
 use crate::draw::cut;
 use crate::output::count;

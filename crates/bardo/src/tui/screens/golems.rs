@@ -1,11 +1,11 @@
 //! All golems at a glance.
 
-use host::view::status::{State, Status};
 use ratatui::Frame;
 use ratatui::layout::{Alignment, Constraint, Rect};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Cell, Row, Table};
+use shell::view::status::{State, Status};
 
 use crate::draw::cut;
 use crate::output::count;

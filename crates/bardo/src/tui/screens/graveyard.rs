@@ -1,10 +1,10 @@
 //! All who died here, and of what.
 
-use host::view::status::Status;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Rect};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
+use shell::view::status::Status;
 
 use crate::draw::cut;
 use crate::output::{count, date};

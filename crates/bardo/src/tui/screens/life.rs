@@ -2,17 +2,17 @@
 
 use golem::Usdc;
 use golem::call::ByModel;
-use host::view::words::Words;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Rect};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
+use shell::view::words::Words;
 
 use crate::draw::cut;
 use crate::output::{count, units};
 use crate::tui::app::App;
 use crate::tui::look::{Look, cents, columns, hang, lines, nothing, percent, rows, sign, state, trace};
-use host::view::seen::Seen;
+use shell::view::seen::Seen;
 
 pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
     let Some(seen) = &app.seen else {
@@ -96,7 +96,7 @@ fn vitality(app: &App, seen: &Seen, look: Look, frame: &mut Frame<'_>, area: Rec
 }
 
 fn clock_lines(told: &Words, look: Look) -> Vec<Line<'static>> {
-    let line = |clock: &host::view::words::Clock| {
+    let line = |clock: &shell::view::words::Clock| {
         let mut spans = vec![Span::styled(format!("{:<7}", clock.name), look.quiet())];
         let style = if clock.on { look.of_share(clock.factor) } else { look.quiet() };
         spans.extend(look.bar(clock.factor, 4, style));
@@ -164,7 +164,7 @@ fn short(value: f64) -> String {
 fn skills_by_domain(told: &Words, look: Look, width: u16) -> Vec<Line<'static>> {
     let longest = told.skills.iter().map(|one| one.domain.chars().count()).max().unwrap_or_default().min(14);
     let bar = usize::from(width).saturating_sub(longest + 22).clamp(4, 40);
-    let line = |one: &host::view::words::Skill| {
+    let line = |one: &shell::view::words::Skill| {
         let mut spans = vec![Span::styled(format!("{:<longest$} ", cut(&one.domain, longest)), look.quiet())];
         match one.skill {
             Some(skill) => {

@@ -1,11 +1,11 @@
 //! What a golem knows, and how surely: a list to search, and the entry that is marked.
 
 use golem::grimoire::Status;
-use host::view::known::Hit;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Rect};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
+use shell::view::known::Hit;
 
 use crate::draw::cut;
 use crate::tui::app::App;

@@ -1,11 +1,11 @@
 //! What lies over a screen: the keys, or a question that waits for an answer.
 
-use host::view::status::State;
-use host::view::status::Status;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Clear, Paragraph};
+use shell::view::status::State;
+use shell::view::status::Status;
 
 use crate::tui::app::{App, Over};
 use crate::tui::keys::HELP;

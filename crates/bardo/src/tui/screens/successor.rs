@@ -1,9 +1,9 @@
 //! Making an heir: what it will be, and what it would be left, with how sure of it its predecessor was and it will be.
 
-use host::life::heirs::Offer;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Rect};
 use ratatui::text::{Line, Span};
+use shell::life::heirs::Offer;
 
 use crate::draw::bar;
 use crate::output::count;

@@ -7,13 +7,13 @@ use golem::mortality::death::Cause;
 use golem::thanatopsis::Testament;
 use golem::wire::Message;
 use golem::{Command, CommandId, Life};
-use host::config::{File, Settings};
-use host::legacy::testament;
-use host::life::birth::{Wish, birth};
-use host::life::{Pace, Run, Silent};
-use host::view::herald::Herald;
-use host::view::status::Status;
-use host::{GolemHome, Home};
+use settings::{File, Settings};
+use shell::legacy::testament;
+use shell::life::birth::{Wish, birth};
+use shell::life::{Pace, Run, Silent};
+use shell::view::herald::Herald;
+use shell::view::status::Status;
+use shell::{GolemHome, Home};
 use vault::Reader;
 use world::Spec;
 
@@ -79,7 +79,7 @@ fn note(place: &GolemHome) -> String {
                     note = format!("{} {}", place.name, sentence(&told.message));
                 }
             })?;
-            Ok::<_, host::Error>(ControlFlow::Continue(()))
+            Ok::<_, shell::Error>(ControlFlow::Continue(()))
         })
         .unwrap();
     note

@@ -9,18 +9,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::common::host::Host;
-use crate::common::{Tent, full};
 use golem::time::Span;
-use host::Home;
-use host::config::{File, Settings};
-use host::feeds::{Asks, Follower, Plan, Source, Venue, Which};
-use host::life::birth::{Wish, birth};
-use host::life::{Living, Pace, Run, Silent};
+use settings::{File, Settings};
+use shell::Home;
+use shell::feeds::{Asks, Follower, Plan, Source, Venue, Which};
+use shell::life::birth::{Wish, birth};
+use shell::life::{Living, Pace, Run, Silent};
 use vault::Reader;
 use venue::{Act, Exchange, True, Weather, dice};
 use world::series::{Series, Writer};
 use world::{Candle, Spec};
+
+use crate::common::host::Host;
+use crate::common::{Tent, full};
 
 const HOUR: u64 = 3_600;
 /// 2026-03-02 00:00 UTC.
@@ -286,7 +287,7 @@ fn a_life_in_the_present_is_the_same_over_the_finished_file() {
 
 /// A venue in the present that shows everything so many seconds late, as the test says.
 fn slow_venue(venue: Venue, lag: &Arc<AtomicI64>) -> Exchange {
-    let now = host::wall::now_ms();
+    let now = shell::wall::now_ms();
     let begins = (now as u64 / 60_000 - 120) * 60;
     let late = Arc::clone(lag);
     let weather = Weather { at: Box::new(move |_| Act::Late(late.load(Ordering::SeqCst))) };
@@ -294,7 +295,7 @@ fn slow_venue(venue: Venue, lag: &Arc<AtomicI64>) -> Exchange {
     let clock = Arc::downgrade(&exchange.clock);
     std::thread::spawn(move || {
         while let Some(clock) = clock.upgrade() {
-            clock.store(host::wall::now_ms(), Ordering::SeqCst);
+            clock.store(shell::wall::now_ms(), Ordering::SeqCst);
             drop(clock);
             std::thread::sleep(Duration::from_millis(20));
         }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use host::feeds::Venue;
+use shell::feeds::Venue;
 
 /// What is true: nothing where nobody traded.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -123,7 +123,7 @@ fn habit(dice: &mut Dice) -> Habit {
 fn home(purses: &mut [Purse]) -> Agency {
     let mut models = String::new();
     let mut book = "# looked up 2099-12-31\n".to_owned();
-    let built_in = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../mind/src/prices.csv")).unwrap();
+    let built_in = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../tariff/src/prices.csv")).unwrap();
     writeln!(book, "{}", built_in.lines().find(|line| !line.starts_with('#')).unwrap()).unwrap();
     for purse in &*purses {
         let comma = if models.is_empty() { "" } else { ", " };

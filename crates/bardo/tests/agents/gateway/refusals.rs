@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use mind::Book;
 use serde_json::Value;
+use tariff::Book;
 use testing::billing::{Asked, Double, Extras, Habit, Plays, Price, Prices, Protocol, Setting, Turn, Used, bill};
 
 use super::beside::{Other, THEIRS};

@@ -1,7 +1,7 @@
 //! Files that are damaged, cut off or meant to harm: a line in the report each, and nothing else.
 
 use age::{Place, Shelf};
-use mind::Book;
+use tariff::Book;
 
 use super::{NOW, files, read};
 use crate::common::{Dice, full};

@@ -9,7 +9,7 @@ mod readers;
 use std::path::{Path, PathBuf};
 
 use age::{Place, Session, Shelf};
-use mind::Book;
+use tariff::Book;
 
 /// Long after everything in the fixtures.
 const NOW: i64 = 1_900_000_000_000;

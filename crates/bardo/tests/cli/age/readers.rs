@@ -2,8 +2,8 @@
 //! token by token, and what the provider billed beside that is known by name. `make.py` made the fixtures and the ledgers.
 
 use age::{Born, End, Life};
-use mind::Book;
 use serde_json::Value;
+use tariff::Book;
 
 use super::{fixtures, read};
 

@@ -14,9 +14,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::common::text;
 use clap::CommandFactory;
-use host::config::File;
+use settings::File;
+
+use crate::common::text;
 
 fn page(name: &str) -> PathBuf {
     Path::new(&std::env::var("CARGO_MANIFEST_DIR").unwrap()).join("../..").join(name)

@@ -11,10 +11,10 @@ use chain::U256;
 use chain::devnet::{self as net, PACKAGES};
 use chain::rpc::SPAN;
 use chain::site::Site;
-use host::life::programs::keeper;
-use host::{Error, Home};
 use outside::Launch;
 use serde_json::json;
+use shell::life::programs::keeper;
+use shell::{Error, Home};
 
 use crate::args::Devnet;
 use crate::output::{self, line};

@@ -19,9 +19,9 @@ use chain::site::Site;
 use chain::venue;
 use clap::{Parser, Subcommand};
 use golem::time::Time;
-use host::view::figures::date;
-use host::{Error, Home};
 use serde_json::json;
+use shell::view::figures::date;
+use shell::{Error, Home};
 
 use args::ChainVerb;
 use output::line;
@@ -65,7 +65,7 @@ fn main() -> ExitCode {
         Verb::Keep { launch } => return outside::keeper::keep(&launch),
         Verb::Chain(verb) => verb,
     };
-    host::private::begin();
+    shell::private::begin();
     match Home::locate(args.home).and_then(|home| dispatch(&home, verb, args.json)) {
         Ok(code) => code,
         Err(error) => {

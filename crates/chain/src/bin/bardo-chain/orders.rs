@@ -9,8 +9,8 @@ use chain::devnet::Wire;
 use chain::site::Site;
 use chain::venue::Venue;
 use chain::{Error as Wrong, U256};
-use host::Error;
 use outside::wire::{self, Answer, Ask, Effect, Hello, Manifest, Question, VERSION, Welcome};
+use shell::Error;
 
 use crate::output;
 use crate::place::{open, said};

@@ -8,8 +8,8 @@ use chain::devnet::Wire;
 use chain::site::Site;
 use chain::venue;
 use chain::{Address, Bytes, SolCall, U256};
-use host::Error;
 use serde_json::json;
+use shell::Error;
 
 use crate::args::OwnerDeed;
 use crate::output::{self, line};

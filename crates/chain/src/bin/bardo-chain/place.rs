@@ -5,7 +5,7 @@ use std::path::Path;
 use chain::signer::{Key, Program, Signer};
 use chain::site::Site;
 use chain::venue::Venue;
-use host::Error;
+use shell::Error;
 
 /// An error of the chain as one of the host, by the caller's reaction.
 pub(crate) fn said(error: chain::Error) -> Error {

@@ -11,9 +11,9 @@ use chain::site::Site;
 use chain::venue::Range;
 use golem::Name;
 use golem::time::{Span, Time};
-use host::view::figures::count;
-use host::{Error, Home};
 use serde_json::json;
+use shell::view::figures::count;
+use shell::{Error, Home};
 use world::Candle;
 use world::series::Writer;
 

@@ -8,10 +8,10 @@ use golem::constitution::{Clocks, Constitution};
 use golem::time::Span;
 use golem::{Birth, Endowment};
 use golem::{Golem, Usdc, What, laws};
-use host::chance::{Secret, identity};
-use host::life::rehearsal::Rehearsal;
 use lab::Plan;
 use lab::lives::PLAN;
+use lab::rehearsal::Rehearsal;
+use settings::chance::{Secret, identity};
 use world::{Spec, World};
 
 /// As many lives as the book reports, and not only a share.
@@ -86,4 +86,15 @@ pub fn hourly(asset: &str) -> Option<PathBuf> {
 /// All of these, or none.
 pub fn hours_of(assets: &[&str]) -> Option<Vec<PathBuf>> {
     assets.iter().map(|asset| hourly(asset)).collect()
+}
+
+/// The whole count in a full run, a share of it otherwise.
+pub fn lives(full: u64, share: u64) -> u64 {
+    if std::env::var_os("BARDO_FULL").is_some() { full } else { share }
+}
+
+pub fn mix(seed: u64, salt: u64) -> u64 {
+    let z = (seed ^ salt.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z ^ (z >> 27)
 }

@@ -3,8 +3,8 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 
-use host::Error;
-use mind::provider_at;
+use shell::Error;
+use tariff::provider_at;
 
 /// Where packages and sources come from.
 const REGISTRIES: [&str; 13] = [

@@ -14,8 +14,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use host::Error;
 use outside::apart::{self, Apart};
+use shell::Error;
 use tempfile::TempDir;
 
 pub(crate) use self::allowed::Allowed;

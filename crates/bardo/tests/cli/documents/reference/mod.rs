@@ -5,8 +5,8 @@ use std::fmt::Write;
 use std::path::Path;
 
 use clap::{Arg, Command};
-use host::config::{File, available};
 use serde_json::Value;
+use settings::{File, available};
 
 /// Every command with its arguments, from the parser.
 pub(crate) fn commands(root: Command) -> String {
@@ -101,7 +101,7 @@ pub(crate) fn keys(file: File) -> String {
 /// Names that are recognised and answered with *not available yet*.
 pub(crate) fn keys_to_come() -> String {
     let names = |file: File| {
-        let of = host::config::KEYS.iter().filter(move |key| key.file == file && !key.is_available());
+        let of = settings::KEYS.iter().filter(move |key| key.file == file && !key.is_available());
         of.map(|key| format!("`{}`", key.path)).collect::<Vec<_>>().join(", ")
     };
     let of = |(file, called): (File, &str)| {

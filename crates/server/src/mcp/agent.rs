@@ -1,0 +1,212 @@
+//! Tools for the agent that acts for a golem, with that golem's token. No tool here raises a limit, moves money or says
+//! yes.
+
+use golem::call;
+use golem::grimoire::Status;
+use golem::mortality::economic;
+use golem::policy::Proposal;
+use golem::{Command, Life, Say, Time};
+use serde_json::{Value, json};
+use settings::{read_moment, read_span};
+use shell::home::inbox::Body;
+use shell::home::tokens::Scope;
+use shell::home::{GolemHome, Home};
+use shell::life::recall;
+use shell::orders::order::{self, Heard};
+use shell::view::words;
+use shell::{Error, wall};
+use vault::grimoire::Query;
+
+use super::tool::{Given, Tool};
+
+const fn tool(
+    name: &'static str,
+    does: &'static str,
+    takes: &'static [(&'static str, &'static str, bool, &'static str)],
+    changes: bool,
+) -> Tool {
+    Tool { name, does, takes, scope: Scope::Read, changes }
+}
+
+pub(super) const TOOLS: &[Tool] = &[
+    tool(
+        "standing",
+        "How the golem you act for stands: what is left to spend, its phase and what that means for you, its skill, its load, \
+         what its owner would have you keep in mind, and what can be claimed or proposed.",
+        &[],
+        false,
+    ),
+    tool(
+        "claim",
+        "Say what one of its checks will show, and when. The check answers, not you: true claims that beat the obvious keep the \
+         golem alive, confident false ones end it. Claims you do not make cost nothing.",
+        &[
+            ("about", "string", true, "the name of the check, as `standing` lists them"),
+            ("value", "number", true, "a chance from 0 to 1 that it passes, or the number it will show"),
+            ("in", "string", false, "how long from now, such as 90s, 2h or 3d"),
+            ("at", "string", false, "or the moment itself, such as 2030-01-31T09:00:00Z"),
+        ],
+        true,
+    ),
+    tool(
+        "recall",
+        "What the golem knows about something, each with how sure it is and where it comes from.",
+        &[
+            ("about", "string", true, "words to look for"),
+            ("most", "integer", false, "how many at most; 8 if not said"),
+        ],
+        false,
+    ),
+    tool(
+        "remember",
+        "Have the golem keep a sentence. It is kept in quarantine, as yours, and believed only as far as it proves itself.",
+        &[("text", "string", true, "one sentence that will mean something later")],
+        true,
+    ),
+    tool(
+        "propose",
+        "Propose an action of its world. The owner's policy decides, and may ask the owner.",
+        &[
+            ("action", "string", true, "the name of the action, as `standing` lists them"),
+            ("size", "number", true, "a share from 0 to 1 of its capital, or of what it holds"),
+        ],
+        true,
+    ),
+    tool(
+        "ask_owner",
+        "Ask its owner something. The answer, when there is one, stands in `standing` as what the owner would have you keep in mind.",
+        &[("text", "string", true, "the question")],
+        true,
+    ),
+    tool("done", "Tell its owner that you are done.", &[("text", "string", true, "what was done")], true),
+];
+
+pub(super) fn call(home: &Home, place: &GolemHome, name: &str, given: &Given) -> Result<Value, Error> {
+    match name {
+        "standing" => standing(place),
+        "recall" => remembered(home, place, given),
+        "claim" => {
+            let command = Command::Claim {
+                domain: given.text("about").to_owned(),
+                value: given.number("value"),
+                due: due(place, given)?,
+            };
+            tell(home, place, Body::Command(command))
+        }
+        "remember" => tell(home, place, Body::Remember { text: given.text("text").to_owned() }),
+        "propose" => {
+            let (golem, _) = place.wake()?;
+            let actions = &golem.life().birth().world.actions;
+            let action = actions.iter().position(|spec| spec.name == given.text("action"));
+            let action = action.ok_or_else(|| Error::Refused("its world has no such action".to_owned()))? as u8;
+            tell(home, place, Body::Command(Command::Propose(Proposal { action, size: given.number("size") })))
+        }
+        "ask_owner" | "done" => {
+            let say = Say { text: given.text("text").to_owned(), done: name == "done" };
+            tell(home, place, Body::Command(Command::Say(say)))
+        }
+        other => Err(Error::Refused(format!("there is no tool {other:?} here"))),
+    }
+}
+
+/// Passes an order on to the process that runs the golem, or wakes the golem for it.
+pub(super) fn tell(home: &Home, place: &GolemHome, body: Body) -> Result<Value, Error> {
+    let every = home.settings()?.integer("run.snapshot_every") as u64;
+    let order = order::pass_on(place, body, every)?;
+    Ok(match order::hear(place, order, order::PATIENCE)? {
+        Heard::Done => json!({ "done": true }),
+        Heard::Waiting => json!({ "done": false, "why": "the golem has not read it yet" }),
+    })
+}
+
+fn due(place: &GolemHome, given: &Given) -> Result<Time, Error> {
+    let wrong = || Error::Usage("say when: `in`, such as 2h, or `at`, such as 2030-01-31T09:00:00Z".to_owned());
+    match (given.text("in"), given.text("at")) {
+        ("", "") => Err(wrong()),
+        ("", at) => read_moment(at).ok_or_else(wrong),
+        (span, _) => Ok(wall::now_of(place.wake()?.0.life()) + read_span(span).ok_or_else(wrong)?),
+    }
+}
+
+fn standing(place: &GolemHome) -> Result<Value, Error> {
+    place.catch_up()?;
+    let (golem, _) = place.wake()?;
+    let life = golem.life();
+    let claims = life.birth().world.domains.iter().enumerate().map(|(at, spec)| {
+        json!({
+            "about": spec.name,
+            "is": if spec.kind == golem::world::DomainKind::Direction { "a chance from 0 to 1" } else { "a number" },
+            "now": life.seen().values.get(at),
+            "skill": golem::mortality::epistemic::domain_fitness(life, at),
+        })
+    });
+    let open = life.dated().iter().map(|claim| {
+        let about = life.birth().world.domains.get(usize::from(claim.domain)).map(|spec| spec.name.as_str());
+        json!({ "about": about, "value": claim.value, "due_ms": claim.due.as_millis() })
+    });
+    let (calls, now) = (&life.calls(), wall::now_of(life));
+    Ok(json!({
+        "name": life.birth().name.to_string(),
+        "alive": !life.is_dead(),
+        "died_of": life.death().map(|death| death.cause.to_string()),
+        "frozen": life.heartbeat().frozen,
+        "paused": life.heartbeat().paused,
+        "calls_stopped": calls.hold.map(|hold| hold.to_string()),
+        "phase": life.phase().to_string(),
+        "phase_means": meaning(life),
+        "vitality": life.vitality().composite,
+        "left_usd": usd(call::left(life, now).all),
+        "lasts_s": economic::projected_life(life).map(|left| left.as_millis() / 1_000),
+        "calls": { "made": calls.made, "spent_usd": usd(calls.spent), "under_way": calls.open.len() },
+        "left_beside_usd": call::caps(life, now).map(|cap| cap.to_string()).collect::<Vec<_>>(),
+        "usd_is_imputed": life.policy().imputed,
+        "caps_usd": {
+            "one_call": life.policy().call_most.map(usd), "an_hour": life.policy().calls_hour.map(usd),
+            "a_day": life.policy().calls_day.map(usd), "thirty_days": life.policy().calls_month.map(usd),
+        },
+        "skill": golem::mortality::epistemic::fitness(life),
+        "load": golem::stress::load(life),
+        "owner_would_have_you_keep_in_mind": life.strategy(),
+        "can_claim": claims.collect::<Vec<_>>(),
+        "claims_open": open.collect::<Vec<_>>(),
+        "can_propose": life.birth().world.actions.iter().map(|spec| spec.name.as_str()).collect::<Vec<_>>(),
+        "in_words": words::phase(life),
+    }))
+}
+
+pub(super) fn usd(sum: golem::Usdc) -> f64 {
+    sum.as_micros() as f64 / 1e6
+}
+
+/// The meaning of the golem's phase, for the agent that acts for it.
+fn meaning(life: &Life) -> &'static str {
+    use golem::mortality::phase::Phase;
+    match life.phase() {
+        Phase::Thriving => "all is well, and every model its owner allows may be used",
+        Phase::Stable => "all is well; the strongest models have to be earned",
+        Phase::Conservation => "money or touch is getting short: do what matters, with cheaper models",
+        Phase::Declining => "wind up: finish what can be finished, and leave what was learned with `remember`",
+        Phase::Terminal => "this is the end: say `done`, and what is left to say",
+    }
+}
+
+fn remembered(home: &Home, place: &GolemHome, given: &Given) -> Result<Value, Error> {
+    place.catch_up()?;
+    let reader = vault::Reader::open(&place.database())?;
+    let (golem, _) = place.wake()?;
+    let limit = given.whole("most", 8).clamp(1, 50) as usize;
+    let life = golem.life();
+    let statuses = vec![Status::Active, Status::Dormant, Status::Candidate];
+    let mut query = Query { limit, statuses, ..Query::about(given.text("about"), life.now(), life.regimes().now) };
+    let embedder = recall::embedder(&home.settings()?)?;
+    let (hits, _) = recall::search(&reader, embedder.as_ref().map(|one| one as _), &mut query)?;
+    let told = hits.iter().map(|hit| {
+        json!({
+            "text": hit.entry.text,
+            "confidence": hit.entry.confidence(query.now),
+            "in_quarantine": hit.entry.status == Status::Candidate,
+            "from": hit.entry.provenance.sources.last().map(|source| source.how),
+        })
+    });
+    Ok(json!({ "known": told.collect::<Vec<_>>() }))
+}

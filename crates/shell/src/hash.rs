@@ -1,0 +1,35 @@
+//! Hashes and other bytes as text, and as the numbers a ledger wants.
+
+use std::fs;
+use std::path::Path;
+
+use crate::Error;
+
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+pub(crate) fn unhex(text: &str) -> Option<Vec<u8>> {
+    if !text.is_ascii() || !text.len().is_multiple_of(2) {
+        return None;
+    }
+    (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).ok()).collect()
+}
+
+/// The number that stands for a hash where a ledger wants one.
+pub(crate) fn number(hash: &[u8; 32]) -> u64 {
+    u64::from_le_bytes(hash[..8].try_into().expect("eight of thirty-two")) >> 1
+}
+
+/// The hash of a file, if it is there.
+pub(crate) fn of_file(file: &Path) -> Result<Option<String>, Error> {
+    match fs::File::open(file) {
+        Ok(mut open) => {
+            let mut hasher = blake3::Hasher::new();
+            std::io::copy(&mut open, &mut hasher).map_err(Error::io("cannot read", file))?;
+            Ok(Some(hasher.finalize().to_hex().to_string()))
+        }
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(Error::io("cannot read", file)(e)),
+    }
+}

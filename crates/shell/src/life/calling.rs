@@ -1,0 +1,243 @@
+//! Letting the calls of a golem's agent through: what each can cost is set aside, all that have come together in one
+//! durable record after another and one sync, and only then may any of them be made.
+
+use std::time::{Duration, Instant};
+
+use golem::call::{self, Denied, Room, Unit};
+use golem::mortality::economic;
+use golem::{Life, Time, Usdc, What};
+
+use super::listener::Listener;
+use super::living::Living;
+use crate::Error;
+use crate::errands::{Bound, Done, Lacks, Stands, Verdict, Wanted};
+
+/// How long calls have to end by themselves when their golem is left, and how long after they were cut.
+const PATIENCE: Duration = Duration::from_secs(10);
+const CUT: Duration = Duration::from_secs(2);
+const EVERY: Duration = Duration::from_millis(20);
+/// How long refusals that repeat themselves are counted before that is on record.
+const UNSAID: Duration = Duration::from_secs(60);
+
+impl Living {
+    /// Settles calls that have ended and lets through those that may begin.
+    pub(crate) fn serve_calls(&mut self, listener: &mut impl Listener) -> Result<(), Error> {
+        if !self.body.counter.has_news() {
+            return Ok(());
+        }
+        let (wanted, done) = self.body.counter.take();
+        let now = if self.is_wall() { self.wall_time().max(self.life().now()) } else { self.life().now() };
+        for Done { key, cost, how, used, kinds } in done {
+            self.feed(now, What::Settled { key, cost, how, used: Box::new(used), kinds }, listener)?;
+            self.body.counter.end(key);
+        }
+        self.say_refusals(now, UNSAID, listener)?;
+        let mut verdicts = Vec::with_capacity(wanted.len());
+        for wanted in wanted {
+            let verdict = self.let_through(now, &wanted, listener)?;
+            if let Verdict::Granted { grant, .. } = &verdict {
+                self.body.counter.begin(grant.key);
+            }
+            verdicts.push((wanted, verdict));
+        }
+        if !verdicts.is_empty() {
+            self.body.writing.hurry();
+        }
+        if let Err(why) = self.flush(listener) {
+            for (_, verdict) in verdicts {
+                if let Verdict::Granted { grant, .. } = verdict {
+                    self.body.counter.end(grant.taken());
+                }
+            }
+            return Err(why);
+        }
+        for (wanted, verdict) in verdicts {
+            // If the caller has gone, the grant is dropped with the verdict: no provider was called.
+            let _ = wanted.reply.send(verdict);
+        }
+        Ok(())
+    }
+
+    fn let_through(&mut self, now: Time, wanted: &Wanted, listener: &mut impl Listener) -> Result<Verdict, Error> {
+        let (key, tier) = (self.life().calls().made + 1, wanted.tier);
+        let room = call::room(self.life(), now, tier);
+        let fits = room.ok().and_then(|room| wanted.bound.within(&room));
+        let repeated = wanted.again.is_some_and(|again| self.life().calls().known.contains(&again));
+        let matters = room.is_ok_and(|room| fits.is_none() || wanted.bound.weighs(wanted.rough, room.money));
+        if wanted.rough > 0 && matters && !repeated {
+            return Ok(Verdict::Rough);
+        }
+        let (lacks, passes) = self.lacks(now, &wanted.bound, room);
+        if fits.is_none() && passes && !repeated {
+            return Ok(Verdict::Later { lacks });
+        }
+        // A call that cannot be let through is put to the core all the same, so that the reason is on record.
+        let (most, answer) = fits.unwrap_or_else(|| (wanted.bound.least(), wanted.bound.shortest()));
+        let tokens = wanted.bound.takes(answer);
+        let (again, alike) = (wanted.again, wanted.alike);
+        if fits.is_some() {
+            // In the order in which it happened: a call let through now was not refused after.
+            self.say_refusals(now, Duration::ZERO, listener)?;
+        }
+        let (known, before) = (self.life().calls().denied, stands(self.life(), now));
+        self.feed(now, What::Called(call::Wanted { key, most, tokens, tier, again, alike }), listener)?;
+        let life = self.life();
+        if let (Some((most, tokens)), Some(_)) = (fits, life.calls().find(key)) {
+            let (grant, stands) = (self.body.counter.grant(key), Stands { phase: life.phase(), ..before });
+            return Ok(Verdict::Granted { grant, tokens, most, stands });
+        }
+        let by = match (repeated, life.calls().hold, room) {
+            (true, ..) => Denied::Repeated,
+            (false, Some(hold), Ok(_)) => Denied::Held(hold.by),
+            (false, _, Ok(room)) => room.keeps(most, tokens).unwrap_or(room.by),
+            (false, _, Err(by)) => by,
+        };
+        if life.calls().denied == known {
+            self.body.counter.refused(by);
+        }
+        listener.refused(by);
+        Ok(Verdict::Denied { by, cause: cause(life), lacks, stands: stands(life, now) })
+    }
+
+    /// The shortfall of a call, and whether calls under way will give enough of it back.
+    fn lacks(&self, now: Time, bound: &Bound, room: Result<Room, Denied>) -> (Lacks, bool) {
+        let (life, calls) = (self.life(), &self.life().calls());
+        let by = calls.open.len();
+        let money = |free: Usdc| Lacks::of_money(bound.least(), free, calls.promised(), by);
+        match room {
+            Ok(room) => {
+                let (needs, aside) = (bound.takes(bound.shortest()), calls.tokens_promised());
+                let tokens = Lacks { of: Some(Unit::Tokens), needs, free: room.tokens, aside, by };
+                let money = money(room.money);
+                let enough = money.needs <= money.free;
+                let passes = (enough || room.by != Denied::Call && money.passes()) && tokens.passes();
+                (if money.needs <= money.free && needs > tokens.free { tokens } else { money }, passes)
+            }
+            Err(Denied::Short(unit) | Denied::Today(unit) | Denied::Spent(unit)) => {
+                let aside = if unit == Unit::Calls { by as u64 } else { 0 };
+                let left = call::caps(life, now).filter(|cap| cap.unit == unit).map(|cap| cap.left()).min();
+                (Lacks { of: Some(unit), needs: 1, free: left.unwrap_or(0), aside, by }, false)
+            }
+            Err(_) => (money(economic::free(life)), false),
+        }
+    }
+
+    /// Puts on record refusals that were counted and not told one by one, if they have waited so long.
+    fn say_refusals(&mut self, now: Time, waited: Duration, listener: &mut impl Listener) -> Result<(), Error> {
+        for (by, times) in self.body.counter.unsaid(waited) {
+            self.feed(now, What::Refused { by, times }, listener)?;
+        }
+        Ok(())
+    }
+
+    /// Waits for the calls under way to end, for as long as there is patience: the next process to run this life could
+    /// only count them as lost.
+    pub(super) fn settle_calls(&mut self, listener: &mut impl Listener) -> Result<(), Error> {
+        self.serve_calls(listener)?;
+        let now = if self.is_wall() { self.wall_time().max(self.life().now()) } else { self.life().now() };
+        self.say_refusals(now, Duration::ZERO, listener)?;
+        self.flush(listener)?;
+        for patience in [PATIENCE, CUT] {
+            let until = Instant::now() + patience;
+            while self.body.counter.is_busy() && Instant::now() < until {
+                self.body.counter.wait(EVERY);
+                self.serve_calls(listener)?;
+            }
+            if self.body.counter.is_busy() {
+                self.body.counter.cut();
+            }
+        }
+        Ok(())
+    }
+}
+
+fn stands(life: &Life, now: Time) -> Stands {
+    let left = |unit| call::caps(life, now).filter(|cap| cap.unit == unit).map(|cap| cap.left()).min();
+    let (tokens, calls) = (left(Unit::Tokens), left(Unit::Calls));
+    Stands { phase: life.phase(), left: call::left(life, now), tokens, calls }
+}
+
+fn cause(life: &Life) -> Option<String> {
+    life.death().map(|death| death.cause.to_string())
+}
+
+impl Bound {
+    /// The most a call can cost within what there is room for, and the tokens that an answer may have for it; none if
+    /// not even the fewest fit.
+    fn within(&self, room: &Room) -> Option<(Usdc, u64)> {
+        let money = u64::try_from(room.money.as_micros()).unwrap_or(0);
+        let afforded = self.price.affords(money, self.input)?.min(room.tokens.checked_sub(self.input)?);
+        let tokens = self.output.min(afforded / self.answers.max(1));
+        (tokens >= self.shortest()).then(|| (self.costs(tokens), tokens))
+    }
+
+    /// Tokens of the call: what goes in, and answers of so many tokens.
+    fn takes(&self, tokens: u64) -> u64 {
+        self.input.saturating_add(tokens.saturating_mul(self.answers.max(1)))
+    }
+
+    /// Tokens of the shortest useful answer.
+    fn shortest(&self) -> u64 {
+        self.fewest.min(self.output)
+    }
+
+    fn costs(&self, tokens: u64) -> Usdc {
+        let micros = self.price.of(self.input, tokens.saturating_mul(self.answers));
+        Usdc::micros(i64::try_from(micros).unwrap_or(i64::MAX).min(Usdc::MOST.as_micros()))
+    }
+
+    /// Whether an estimate of so many tokens in is too rough: more than a quarter of a sum, or a hundredth where they
+    /// are more than a third of what goes in.
+    fn weighs(&self, rough: u64, room: Usdc) -> bool {
+        let (cost, room) = (self.price.of(rough, 0), u64::try_from(room.as_micros()).unwrap_or(0));
+        cost > room / 4 || (cost > room / 100 && rough > self.input / 3)
+    }
+
+    /// Cost with the shortest useful answer.
+    fn least(&self) -> Usdc {
+        self.costs(self.shortest())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tariff::Price;
+
+    use super::*;
+
+    fn of(money: Usdc, tokens: u64) -> Room {
+        Room { money, by: Denied::Broke, tokens, tokens_by: Denied::Spent(Unit::Tokens) }
+    }
+
+    #[test]
+    fn a_sum_is_never_passed_and_an_answer_is_shortened_before_it_is_refused() {
+        let price = Price::parse("1/5").unwrap();
+        for answers in [1, 3] {
+            for input in [0, 10, 5_000] {
+                for output in [0, 1, 16, 4_096] {
+                    let bound = Bound { price, input, output, answers, fewest: 16 };
+                    for room in [0, 1, 15, 4_999, 5_000, 5_090, 20_000, 1_000_000] {
+                        if let Some((most, tokens)) = bound.within(&of(Usdc::micros(room), u64::MAX)) {
+                            assert!(most <= Usdc::micros(room) && tokens <= output, "{bound:?} {room}");
+                        } else {
+                            assert!(bound.least() > Usdc::micros(room), "{bound:?} {room}");
+                        }
+                        // The same bound in tokens, with all the money there is.
+                        let room = room as u64;
+                        if let Some((_, tokens)) = bound.within(&of(Usdc::MOST, room)) {
+                            assert!(bound.takes(tokens) <= room && tokens <= output, "{bound:?} {room}");
+                        } else {
+                            assert!(bound.takes(bound.shortest()) > room, "{bound:?} {room}");
+                        }
+                    }
+                }
+            }
+        }
+        let bound = Bound { price, input: 30_000, output: 4_096, answers: 1, fewest: 16 };
+        for (rough, room, weighs) in [(4_000, 15_000, true), (4_000, 20_000, false), (12_000, 900_000, true)] {
+            assert_eq!(bound.weighs(rough, Usdc::micros(room)), weighs, "{rough} of {room}");
+        }
+        let free = Bound { price: Price::NOTHING, input: 1 << 40, output: 9, answers: 1, fewest: 16 };
+        assert_eq!(free.within(&of(Usdc::ZERO, u64::MAX)), Some((Usdc::ZERO, 9)));
+    }
+}

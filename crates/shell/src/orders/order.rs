@@ -1,0 +1,231 @@
+//! One order to one golem. A golem that is not running is woken, told and put back to sleep; a running one gets a
+//! letter, which the process that runs it answers.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use golem::thought::Told;
+use golem::{Command, CommandId};
+use settings::{File, Settings};
+use vault::Reader;
+
+use super::brakes::{self, Came, Kind};
+use crate::Error;
+use crate::home::GolemHome;
+use crate::home::inbox::{self, Body, Reply};
+use crate::life::{Living, Silent};
+
+/// How long a living golem has to answer before the owner is told that the letter waits.
+pub const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Snapshot interval of a life that is opened for one order: a snapshot takes room, and a run makes them.
+pub const NO_SNAPSHOT: u64 = u64::MAX;
+
+/// How long a model has to answer an owner's question.
+pub const ANSWER: Duration = Duration::from_secs(150);
+/// The interval at which the answer is looked for.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// The result of an owner's question.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Asked {
+    Told(Told),
+    /// The golem sleeps, and is asked in the morning.
+    Asleep,
+    /// The question was heard, and there is no answer yet.
+    Waiting,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heard {
+    Done,
+    /// There is no answer yet; the letter waits.
+    Waiting,
+}
+
+/// The state of an order.
+#[derive(Debug)]
+pub enum Order {
+    Answered(Reply),
+    /// A letter was sent to a running process; its answer will be in this file.
+    Sent(PathBuf),
+    /// The order was begun, and this error hides its result; it can be continued under the same id.
+    Unsure(Error),
+}
+
+impl Came for Order {
+    fn why_not(came: &Result<Order, Error>) -> Option<&Error> {
+        match came {
+            Err(why) | Ok(Order::Unsure(why)) => Some(why),
+            Ok(Order::Answered(_) | Order::Sent(_)) => None,
+        }
+    }
+
+    fn has_begun(came: &Result<Order, Error>) -> bool {
+        came.is_ok()
+    }
+
+    fn unsure(came: Result<Order, Error>) -> Result<Order, Error> {
+        came.or_else(|why| Ok(Order::Unsure(why)))
+    }
+}
+
+/// Passes an order on: to the golem itself if it is not running, else as a letter.
+pub fn pass_on(place: &GolemHome, body: Body, snapshot_every: u64) -> Result<Order, Error> {
+    match pass_on_as(place, inbox::new_id(), body, snapshot_every)? {
+        Order::Unsure(why) => Err(why),
+        order => Ok(order),
+    }
+}
+
+/// Passes an order on that counts once however often it is sent. An error means that nothing has begun. One that
+/// stops something finds the room that is kept for it, and if it cannot be written down all the same, whatever can be
+/// done without writing is.
+pub fn pass_on_as(place: &GolemHome, id: CommandId, body: Body, snapshot_every: u64) -> Result<Order, Error> {
+    let brake = if let Body::Command(command) = &body { Kind::of(command) } else { None };
+    match brake {
+        None => try_on(place, id, body, snapshot_every),
+        Some(kind) => brakes::insist(place, kind, || try_on(place, id, body.clone(), snapshot_every)),
+    }
+}
+
+fn try_on(place: &GolemHome, id: CommandId, body: Body, snapshot_every: u64) -> Result<Order, Error> {
+    // The treasury first: whatever becomes of the order, the golem gets no automatic heir.
+    if let Body::Command(Command::Retire { .. } | Command::Halt { .. }) = body {
+        let id = Reader::open(&place.database()).and_then(|reader| reader.id());
+        match id.map_err(Error::from).and_then(|id| Ok(place.home().treasury()?.end(id)?)) {
+            Err(why) if brakes::is_anothers(place, &why) => {}
+            ended => ended?,
+        }
+    }
+    match Living::open(place.clone(), snapshot_every) {
+        Ok((mut living, _)) => {
+            // Letters from before come first.
+            living.look_into_inbox(&mut Silent)?;
+            if living.life().is_dead() {
+                return Err(dead(place, living.life()));
+            }
+            let replied = match body {
+                Body::Command(command) => living.obey(id, command, &mut Silent),
+                Body::Fund { credit, capital } => living.fund(id, credit, capital, &mut Silent),
+                Body::Remember { text } => living.remember(&text, &mut Silent),
+                Body::News { .. } | Body::CatchUp => unreachable!("owners write no such letters"),
+            };
+            // The next process to open it could only count a question under way as paid for.
+            let settled = replied.and_then(|reply| living.settle_thoughts(ANSWER, &mut Silent).map(|()| reply));
+            Ok(settled.map_or_else(Order::Unsure, Order::Answered))
+        }
+        Err(Error::Hosted(_) | Error::Vault(vault::Error::Locked(_))) => {
+            Ok(Order::Sent(inbox::send_as(place, id, body)?))
+        }
+        // A letter is all that two versions need to have in common.
+        Err(why) if brakes::is_anothers(place, &why) => Ok(Order::Sent(inbox::send_as(place, id, body)?)),
+        Err(other) => Err(other),
+    }
+}
+
+/// The result of an order, waiting for an answer no longer than this.
+pub fn hear(place: &GolemHome, order: Order, patience: Duration) -> Result<Heard, Error> {
+    let reply = match order {
+        Order::Answered(reply) => Some(reply),
+        Order::Sent(reply) => inbox::await_reply(&reply, patience)?,
+        Order::Unsure(why) => return Err(why),
+    };
+    match reply {
+        Some(Reply::Done) => Ok(Heard::Done),
+        Some(Reply::Refused(why)) => Err(Error::Refused(why)),
+        Some(Reply::Dead(cause)) => Err(Error::Dead(place.name.clone(), cause)),
+        None => Ok(Heard::Waiting),
+    }
+}
+
+/// The order to ask a golem this; a question has words.
+pub fn question(text: String) -> Result<Command, Error> {
+    if text.trim().is_empty() {
+        return Err(Error::Usage("the question is empty; put it in words".to_owned()));
+    }
+    Ok(Command::Ask { text })
+}
+
+/// Asks a golem something and waits for its answer, no longer than this.
+pub fn ask(place: &GolemHome, text: &str, snapshot_every: u64, patience: Duration) -> Result<Asked, Error> {
+    let (id, until) = (inbox::new_id(), Instant::now() + patience);
+    let body = Body::Command(question(text.to_owned())?);
+    let order = pass_on_as(place, id, body, snapshot_every)?;
+    if hear(place, order, PATIENCE)? == Heard::Waiting {
+        return Ok(Asked::Waiting);
+    }
+    loop {
+        place.catch_up()?;
+        let (golem, _) = place.wake()?;
+        let thoughts = &golem.life().thoughts();
+        if let Some(told) = thoughts.told.iter().find(|told| told.command == id) {
+            return Ok(Asked::Told(told.clone()));
+        }
+        if thoughts.waiting.as_ref().is_some_and(|(waiting, _)| *waiting == id) {
+            return Ok(Asked::Asleep);
+        }
+        if Instant::now() >= until {
+            return Ok(Asked::Waiting);
+        }
+        std::thread::sleep(LOOK);
+    }
+}
+
+pub fn dead(place: &GolemHome, life: &golem::Life) -> Error {
+    let cause = life.death().map(|death| death.cause.to_string()).unwrap_or_default();
+    Error::Dead(place.name.clone(), cause)
+}
+
+/// The marker first: from here on no new exposure, whatever the process is doing.
+pub fn mark_frozen(place: &GolemHome, reason: &str) -> Result<(), Error> {
+    brakes::insist(place, Kind::Freezes, || brakes::mark(place, reason))
+}
+
+pub fn unmark_frozen(place: &GolemHome) -> Result<(), Error> {
+    let marker = place.frozen_marker();
+    brakes::insist(place, Kind::Settles, || match fs::remove_file(&marker) {
+        Err(e) if e.kind() != ErrorKind::NotFound => Err(Error::io("cannot remove", &marker)(e)),
+        _ => Ok(()),
+    })
+}
+
+/// A yes or no to the question under this key; for another key an error says where to look.
+pub fn approve(place: &GolemHome, key: u64, yes: bool) -> Result<Command, Error> {
+    let golem = match place.wake() {
+        Ok((golem, _)) => golem,
+        // The process that runs it can read it, and declines a key that it does not ask about.
+        Err(why) if brakes::is_anothers(place, &why) => return Ok(Command::Approve { key, yes }),
+        Err(other) => return Err(other),
+    };
+    let name = &place.name;
+    if golem.life().is_dead() || asks_for(golem.life(), key) {
+        return Ok(Command::Approve { key, yes });
+    }
+    Err(Error::Refused(format!("{name} does not ask for that; `bardo golem approve {name}` shows what it asks for")))
+}
+
+fn asks_for(life: &golem::Life, key: u64) -> bool {
+    golem::policy::asks(life).is_some_and(|ask| ask.key == key) || life.calls().hold.is_some_and(|hold| hold.key == key)
+}
+
+/// The order to live under another policy: these keys changed, the others as they are now.
+pub fn amend(place: &GolemHome, set: &[String]) -> Result<Command, Error> {
+    let (golem, _) = place.wake()?;
+    if let Some(other) = set.iter().find(|flag| !flag.starts_with("policy.")) {
+        return Err(Error::Usage(format!("only policy keys can be changed in a life; {other} was settled at birth")));
+    }
+    let instead_of = golem::policy::policy_hash(&golem.life().policy());
+    let flags: Vec<String> =
+        Settings::of_policy(&golem.life().policy()).into_iter().chain(set.iter().cloned()).collect();
+    let policy = Settings::load(File::Golem, None, std::iter::empty(), &flags)?.policy();
+    let world = &golem.life().birth().world;
+    if !policy.fits(world) {
+        let known: Vec<&str> = world.actions.iter().map(|action| action.name.as_str()).collect();
+        let known = known.join(", ");
+        return Err(Error::Usage(format!("policy.allow names an action this world does not have; it has {known}")));
+    }
+    Ok(Command::Amend { policy: Box::new(policy), instead_of })
+}

@@ -1,0 +1,19 @@
+//! Who sells models, how a model is named, and what it costs: a table of providers, names as owners write them, the price book,
+//! and tokens as each provider counts them.
+//!
+//! Absent from here: anyone who is asked. Nothing is sent, no key is read, and no crate that speaks HTTP is compiled, so whoever
+//! only reckons what was or would be spent needs no client.
+
+mod address;
+mod book;
+mod error;
+mod price;
+mod provider;
+mod tokens;
+
+pub use address::Address;
+pub use book::{Book, Row, sellers, without_brackets};
+pub use error::{Error, printable};
+pub use price::{Above, Price, Rates, Writes};
+pub use provider::{Named, PROVIDERS, Protocol, Provider, Server, Shape, provider_at};
+pub use tokens::Tokens;
