@@ -1,6 +1,6 @@
-//! The recipes of CONTRIBUTING.md, and the tour of ARCHITECTURE.md. Each recipe names an example that is in the sources and lists
-//! the files that it took; the files in which the example stands are looked up, and must be those. So a recipe cannot forget a
-//! place, and no place comes to it unseen.
+//! The recipes of CONTRIBUTING.md, the tour of ARCHITECTURE.md, and the files that pages name. A recipe names an example that
+//! is in the sources and lists the files that it took; the files in which the example stands are looked up, and must be those. So
+//! a recipe cannot forget a place, and no place comes to it unseen.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -63,7 +63,21 @@ fn the_architecture_fits_on_two_pages_and_its_tour_leads_through_files_that_are_
     }
     let sources = sources();
     for place in tour.iter().map(|place| format!("{place}.rs")) {
-        assert!(sources.iter().any(|(file, _)| is_at(file, &place)), "the tour leads to {place}, which is not there");
+        assert!(sources.iter().any(|(file, _)| *file == place), "the tour leads to {place}, which is not there");
+    }
+}
+
+#[test]
+fn a_file_of_a_crate_that_a_page_names_is_there() {
+    let pages = ["ARCHITECTURE.md", "CONTRIBUTING.md", "README.md"].map(|page| root().join(page));
+    for page in files(&root().join("docs"), ".md").into_iter().chain(pages) {
+        let text = fs::read_to_string(&page).unwrap();
+        let named = text.split("`crates/").skip(1).filter_map(|rest| rest.split('`').next());
+        // CRATE stands for any.
+        let is_path = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "_./-".contains(c);
+        for path in named.filter(|path| path.chars().all(is_path)) {
+            assert!(root().join("crates").join(path).exists(), "{}: there is no crates/{path}", page.display());
+        }
     }
 }
 
@@ -72,9 +86,10 @@ fn sources() -> Vec<(String, String)> {
     let crates = root().join("crates");
     let mut all = Vec::new();
     for path in [".rs", ".csv"].iter().flat_map(|ending| files(&crates, ending)) {
-        let file = path.strip_prefix(&crates).unwrap().to_string_lossy().replace("/src/", "/");
-        let for_tests = path.iter().any(|part| part == "tests" || part == "seeds" || part == "tests.rs");
-        if for_tests || !path.iter().any(|part| part == "src") {
+        let inside = path.strip_prefix(&crates).unwrap();
+        let file = inside.to_string_lossy().replace("/src/", "/");
+        let for_tests = inside.iter().any(|part| part == "tests" || part == "seeds" || part == "tests.rs");
+        if for_tests || !inside.iter().any(|part| part == "src") {
             continue;
         }
         let Ok(text) = fs::read_to_string(&path) else { continue };
@@ -113,15 +128,10 @@ fn has_word(text: &str, word: &str) -> bool {
         .any(|(at, _)| !is_part(text[..at].chars().next_back()) && !is_part(text[at + word.len()..].chars().next()))
 }
 
-/// Whether a file is at this place. The crate's name is for the reader: a file may be found a folder deeper in another crate.
-fn is_at(file: &str, place: &str) -> bool {
-    file == place || place.find('/').is_some_and(|at| file.ends_with(&place[at..]))
-}
-
 fn differences(places: &[String], found: &BTreeSet<&str>, besides: &[&str]) -> Vec<String> {
-    let idle = places.iter().filter(|place| !found.iter().any(|file| is_at(file, place)));
+    let idle = places.iter().filter(|place| !found.contains(place.as_str()));
     let idle = idle.map(|place| format!("\n  {place} is listed and does not have it"));
-    let listed = |file: &str| places.iter().any(|place| is_at(file, place)) || besides.contains(&file);
+    let listed = |file: &str| places.iter().any(|place| place == file) || besides.contains(&file);
     let forgotten = found.iter().filter(|file| !listed(file)).map(|file| format!("\n  {file} is not listed"));
     idle.chain(forgotten).collect()
 }
@@ -144,7 +154,7 @@ mod tests {
     #[test]
     fn a_place_that_is_forgotten_and_one_that_is_idle_are_told() {
         let places = ["life/kind.rs".to_owned(), "golem/words.rs".to_owned()];
-        assert!(differences(&places, &["life/kind.rs", "golem/stress/words.rs"].into(), &[]).is_empty());
+        assert!(differences(&places, &["life/kind.rs", "golem/words.rs"].into(), &[]).is_empty());
         let wrong = differences(&places, &["life/kind.rs", "bardo/keys.rs"].into(), &[]);
         assert_eq!(wrong, ["\n  golem/words.rs is listed and does not have it", "\n  bardo/keys.rs is not listed"]);
         let besides = ["bardo/keys.rs"];
