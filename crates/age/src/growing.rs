@@ -202,6 +202,11 @@ impl Growing {
         self.newest = Newest::Heard;
     }
 
+    /// Notes that the last call said something after all.
+    pub(crate) fn speaks(&mut self) {
+        self.newest = Newest::Spoke;
+    }
+
     /// Notes that the model said it is done.
     pub(crate) fn finished(&mut self) {
         self.waiting.clear();

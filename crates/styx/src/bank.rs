@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::chain::{Chain, Place};
 use crate::envelope::{Class, Envelope, Flaw, Hash, Header, Speaker};
 use crate::key::{Clade, Owner};
+use crate::keys::RowKind;
 
 /// How long a word is of use.
 const EXPIRES_MS: u64 = 7 * 86_400_000;
@@ -148,32 +149,33 @@ impl Bank {
     }
 
     fn read(&mut self, key: &[u8], value: &[u8]) -> Option<()> {
-        match (key.split_first()?, value) {
-            ((b'h', golem), value) => {
+        match (RowKind::of(key)?, value) {
+            ((RowKind::Head, golem), value) => {
                 let (number, hash, own) = postcard::from_bytes(value).ok()?;
                 self.heads.insert(GolemId(golem.try_into().ok()?), (number, hash, own));
             }
-            ((b'o', _), value) => {
+            ((RowKind::Outbox, _), value) => {
                 let envelope = Envelope::read(value).ok()?;
                 let Header { speaker, number, .. } = envelope.header;
                 self.outbox.insert((speaker.golem, number), Waiting::new(envelope));
             }
-            ((b'c', speaker), value) => {
+            ((RowKind::Heard, speaker), value) => {
                 let (number, hash) = postcard::from_bytes(value).ok()?;
                 self.heard.insert(read_speaker(speaker)?, Chain::at(number, hash));
             }
             // The home will say again how far it has heard; that it exists must not be forgotten.
-            ((b'k', home), value) => {
+            ((RowKind::Known, home), value) => {
                 let at_ms = u64::from_le_bytes(value.try_into().ok()?);
                 let known = Confirmed { heard: BTreeMap::new(), number: 0, at_ms };
                 self.confirmed.insert(home.try_into().ok()?, known);
             }
-            ((b'f', speaker), value) => {
+            ((RowKind::Floor, speaker), value) => {
                 let floor = u64::from_le_bytes(value.try_into().ok()?);
                 self.floors.insert(read_speaker(speaker)?, floor);
             }
-            ((b'p', _), value) => self.place = u64::from_le_bytes(value.try_into().ok()?),
-            _ => return None,
+            ((RowKind::Place, _), value) => self.place = u64::from_le_bytes(value.try_into().ok()?),
+            // Rows of the home itself.
+            ((RowKind::Home | RowKind::Inward | RowKind::Name | RowKind::Death | RowKind::State, _), _) => return None,
         }
         Some(())
     }
@@ -230,7 +232,7 @@ impl Bank {
         let mut rows = Vec::new();
         if place > self.place {
             self.place = place;
-            rows.push((vec![b'p'], Some(place.to_le_bytes().to_vec())));
+            rows.push((RowKind::Place.key(&[]), Some(place.to_le_bytes().to_vec())));
         }
         let came = match Envelope::read(bytes).and_then(|word| word.open(&self.clade).map(|_| word)) {
             Ok(word) if word.header.speaker.home == self.home => Came::Known,
@@ -471,19 +473,19 @@ impl Bank {
 }
 
 fn head_key(golem: GolemId) -> Vec<u8> {
-    [b"h".as_slice(), &golem.0].concat()
+    RowKind::Head.key(&[&golem.0])
 }
 
 fn out_key(golem: GolemId, number: u64) -> Vec<u8> {
-    [b"o".as_slice(), &golem.0, &number.to_be_bytes()].concat()
+    RowKind::Outbox.key(&[&golem.0, &number.to_be_bytes()])
 }
 
 fn known_key(home: [u8; 16]) -> Vec<u8> {
-    [b"k".as_slice(), &home].concat()
+    RowKind::Known.key(&[&home])
 }
 
 fn floor_key(speaker: Speaker) -> Vec<u8> {
-    [b"f".as_slice(), &speaker.home, &speaker.golem.0].concat()
+    RowKind::Floor.key(&[&speaker.home, &speaker.golem.0])
 }
 
 fn read_speaker(bytes: &[u8]) -> Option<Speaker> {
@@ -492,5 +494,5 @@ fn read_speaker(bytes: &[u8]) -> Option<Speaker> {
 }
 
 fn heard_key(speaker: Speaker) -> Vec<u8> {
-    [b"c".as_slice(), &speaker.home, &speaker.golem.0].concat()
+    RowKind::Heard.key(&[&speaker.home, &speaker.golem.0])
 }

@@ -14,6 +14,7 @@ pub mod envelope;
 #[cfg(feature = "relay")]
 pub mod gateway;
 pub mod key;
+pub mod keys;
 #[cfg(feature = "relay")]
 pub mod limits;
 #[cfg(feature = "relay")]

@@ -17,7 +17,7 @@ use crate::shelf::{Place, Shelf, named};
 use crate::tool::{Edit, ToolUse, command};
 
 /// Kinds of lines that the program writes for itself, and that say nothing about a life.
-const FOR_ITSELF: [&str; 27] = [
+const FOR_ITSELF: [&str; 28] = [
     "queue-operation",
     "attachment",
     "last-prompt",
@@ -45,6 +45,7 @@ const FOR_ITSELF: [&str; 27] = [
     "speculation-accept",
     "attribution-snapshot",
     "bridge-session",
+    "frame-link",
 ];
 
 #[derive(Debug, Deserialize)]
@@ -120,9 +121,16 @@ struct Block<'a> {
 pub fn read_claude(shelf: &mut Shelf<'_>, place: &Place<'_>, from: impl BufRead) -> io::Result<()> {
     let mut lines = Lines { files: 1, ..Lines::default() };
     let mut file = SessionFile { place: *place, rooms: Vec::new(), sides: HashMap::new(), left: false };
-    let read = each_line(from, &mut lines, |line| match serde_json::from_slice::<Line<'_>>(line) {
-        Ok(line) => file.take(&line, shelf),
-        Err(_) => Taken::Unreadable,
+    let read = each_line(from, &mut lines, |text| {
+        let mut taken = Taken::Known;
+        // Some versions, now and then, put a second record behind the first, on the same line.
+        for line in serde_json::Deserializer::from_slice(text).into_iter::<Line<'_>>() {
+            match line.map_or(Taken::Unreadable, |line| file.take(&line, shelf)) {
+                Taken::Known => {}
+                other => taken = other,
+            }
+        }
+        taken
     });
     // What was read before a disk failed is read.
     file.rooms.into_iter().for_each(|room| shelf.put(room.growing));

@@ -12,7 +12,7 @@ use tariff::Tokens;
 use crate::growing::Growing;
 use crate::lines::{Lines, Taken, each_line};
 use crate::name::millis;
-use crate::record::Harness;
+use crate::record::{Born, Harness};
 use crate::shelf::{Place, Shelf, named};
 use crate::tool::{Edit, ToolUse, command};
 
@@ -99,15 +99,20 @@ impl Counts {
 /// Reads one chat.
 pub fn read_gemini(shelf: &mut Shelf<'_>, place: &Place<'_>, mut from: impl BufRead) -> io::Result<()> {
     let mut lines = Lines { files: 1, ..Lines::default() };
-    let mut chat =
-        Chat { growing: Growing::new(Harness::Gemini, place.stem, None), headed: false, tools: HashSet::new() };
+    let mut chat = Chat {
+        growing: Growing::new(Harness::Gemini, place.stem, None),
+        stem: place.stem,
+        headed: false,
+        tools: HashSet::new(),
+        answers: HashSet::new(),
+    };
     // A document begins with a brace alone on its line.
     let document = from.fill_buf()?.starts_with(b"{\n") || from.fill_buf()?.starts_with(b"{\r\n");
     let read = if document {
-        whole(&mut chat, &mut lines, from)
+        whole(&mut chat, shelf, &mut lines, from)
     } else {
         each_line(from, &mut lines, |line| match serde_json::from_slice::<Line<'_>>(line) {
-            Ok(head) => chat.take(&head, line),
+            Ok(head) => chat.take(&head, line, shelf),
             Err(_) => Taken::Unreadable,
         })
     };
@@ -116,33 +121,37 @@ pub fn read_gemini(shelf: &mut Shelf<'_>, place: &Place<'_>, mut from: impl BufR
     read
 }
 
-fn whole(chat: &mut Chat, lines: &mut Lines, from: impl BufRead) -> io::Result<()> {
+fn whole(chat: &mut Chat<'_>, shelf: &mut Shelf<'_>, lines: &mut Lines, from: impl BufRead) -> io::Result<()> {
     let mut text = Vec::new();
     from.take(LONGEST).read_to_end(&mut text)?;
     lines.bytes += text.len() as u64;
     let taken = match serde_json::from_slice::<Line<'_>>(&text) {
-        Ok(head) => chat.take(&head, &text),
+        Ok(head) => chat.take(&head, &text, shelf),
         Err(_) => Taken::Unreadable,
     };
     lines.count(taken);
     Ok(())
 }
 
-struct Chat {
+struct Chat<'a> {
     growing: Growing,
+    /// The name of its file.
+    stem: &'a str,
     headed: bool,
     /// Tools that were asked for: an answer that is written again asks for nothing new.
     tools: HashSet<u64>,
+    /// Answers that were set anew.
+    answers: HashSet<u64>,
 }
 
-impl Chat {
-    fn take(&mut self, head: &Line<'_>, text: &[u8]) -> Taken {
+impl Chat<'_> {
+    fn take(&mut self, head: &Line<'_>, text: &[u8], shelf: &mut Shelf<'_>) -> Taken {
         if let Some(set) = &head.set {
-            set.messages.iter().flatten().for_each(|message| self.message(message));
+            self.set(set.messages.as_deref().unwrap_or_default());
             return Taken::Known;
         }
         if let Some(session) = &head.session_id {
-            self.head(session, head);
+            self.head(session, head, shelf);
             head.messages.iter().flatten().for_each(|message| self.message(message));
             return Taken::Known;
         }
@@ -159,15 +168,35 @@ impl Chat {
         Taken::Known
     }
 
+    /// The whole talk anew. Where none of its answers was there before, it has been summed up.
+    fn set(&mut self, messages: &[Message<'_>]) {
+        let answers = messages.iter().filter(|message| message.speaker.as_deref() == Some("gemini"));
+        let answers: Vec<u64> = answers.filter_map(|message| Some(named(&[message.id.as_deref()?]))).collect();
+        let known = |id: &u64| self.answers.contains(id) || self.growing.known(*id).is_some();
+        if self.growing.calls() > 0 && !answers.is_empty() && !answers.iter().any(known) {
+            self.growing.compacted();
+        }
+        self.answers.extend(answers);
+        messages.iter().for_each(|message| self.message(message));
+    }
+
     /// The first says whose it is; any other, that it was taken up again.
-    fn head(&mut self, session: &str, head: &Line<'_>) {
+    fn head(&mut self, session: &str, head: &Line<'_>, shelf: &mut Shelf<'_>) {
         if self.headed {
             return self.growing.resumed();
         }
         self.headed = true;
         let helper = head.kind.as_deref().is_some_and(|kind| kind != "main");
-        let own = if helper { format!("{session} {:?}", head.kind) } else { session.to_owned() };
+        let mut own = if helper { format!("{session} {:?}", head.kind) } else { session.to_owned() };
+        // Older versions begin another file for a chat that is taken up, under the same name and with a copy of what was said.
+        let again = !shelf.is_new(named(&["gemini", &own]));
+        if again {
+            own = format!("{own} {}", self.stem);
+        }
         self.growing = Growing::new(Harness::Gemini, &own, helper.then_some(session));
+        if again && !helper {
+            self.growing.life().born = Born::Forked;
+        }
         if let Some(project) = &head.project_hash {
             self.growing.lives_in(project);
         }
@@ -201,6 +230,12 @@ impl Chat {
         }
         let call = self.growing.known(id).unwrap_or_else(|| self.growing.call(Some(id), at));
         self.growing.used(call, message.model.as_deref().unwrap_or_default(), &counts.tokens());
+        // Neither words nor tools: it asks for some, which are written down when they are through.
+        let silent = matches!(message.content.map_or("", RawValue::get), "" | "\"\"" | "[]");
+        if silent && message.tool_calls.iter().flatten().next().is_none() {
+            return self.growing.asked();
+        }
+        self.growing.speaks();
         for tool in message.tool_calls.iter().flatten() {
             self.uses(call, tool);
         }

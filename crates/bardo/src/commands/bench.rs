@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use server::up::notify::Telling;
-use server::up::{Chores, Plan, Up};
+use server::up::{ChoreSettings, Plan, Up};
 use settings::{File, Settings};
 use shell::life::birth::{Wish, birth};
 use shell::life::newborn;
@@ -139,7 +139,7 @@ fn measure(
 /// A host with all golems of this home, measured before and after this span.
 fn watched(home: &Home, length: Duration, interrupted: &Arc<AtomicU32>) -> Result<(Taken, Taken), Error> {
     let telling = Telling::of(&Settings::load(File::Bardo, None, std::iter::empty(), &[])?)?;
-    let chores = Chores { telling, backups: None, archive: None };
+    let chores = ChoreSettings { telling, backups: None, archive: None };
     let up = Up::come(home, Plan { speed: FAST, chores, api: None, gateway: None, relay: None }, |_| {})?;
     let (board, asker, root, interrupted) = (up.board(), up.asker(), home.root().to_owned(), Arc::clone(interrupted));
     let wait = move |length: Duration| {

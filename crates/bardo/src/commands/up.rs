@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use gateway;
 use serde_json::json;
 use server::up::notify::Telling;
-use server::up::{Archiving, Asker, Changes, Chores, Plan, Up, api};
+use server::up::{Archiving, Asker, ChoreChanges, ChoreSettings, Plan, Up, api};
 use settings::Settings;
 use shell::care::backups::Backups;
 use shell::home::links::{self, GOOD_FOR};
@@ -28,10 +28,10 @@ fn given(settings: &Settings, key: &str) -> Option<String> {
     settings.text(key).filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
-fn chores(settings: &Settings, json: bool) -> Result<Chores, Error> {
+fn chores(settings: &Settings, json: bool) -> Result<ChoreSettings, Error> {
     let here: Option<fn(&vault::Note)> = if json { None } else { Some(print) };
     let keep = Duration::from_millis(settings.span("styx.keep").as_millis());
-    Ok(Chores {
+    Ok(ChoreSettings {
         telling: Telling { here, ..Telling::of(settings)? },
         backups: Backups::of(settings),
         archive: given(settings, "styx.archive").map(|place| Archiving { place, keep }),
@@ -54,7 +54,7 @@ fn reread(
     let (taken, later): (Vec<&str>, Vec<&str>) =
         changed.iter().partition(|key| CHANGES.iter().any(|may| key.starts_with(may)));
     let any = |section: &str| taken.iter().any(|key| key.starts_with(section));
-    asker.change(Changes {
+    asker.change(ChoreChanges {
         telling: any("notify.").then_some(chores.telling),
         backups: any("backup.").then_some(chores.backups),
         archive: any("styx.").then_some(chores.archive),

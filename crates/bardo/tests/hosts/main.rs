@@ -13,6 +13,8 @@ mod ends;
 mod fleet;
 mod fulldisk;
 mod hostile;
+#[cfg(target_os = "linux")]
+mod idle;
 mod keeping;
 mod kill;
 mod lent;

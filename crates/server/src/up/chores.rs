@@ -16,53 +16,57 @@ use super::copying::keep_copies;
 use super::notify::{self, Telling};
 use super::until::Until;
 
-/// The owner's settings for all chores.
+/// The settings of all chores: whom to tell, where to copy, where to archive. A chore without settings is not done.
 #[derive(Clone, Debug)]
-pub struct Chores {
+pub struct ChoreSettings {
     pub telling: Telling,
     pub backups: Option<Backups>,
     pub archive: Option<Archiving>,
 }
 
-/// New settings for some of the chores, from now on.
+/// New settings for some of the chores; the others keep theirs.
 #[derive(Clone, Debug, Default)]
-pub struct Changes {
+pub struct ChoreChanges {
     pub telling: Option<Telling>,
     pub backups: Option<Option<Backups>>,
     pub archive: Option<Option<Archiving>>,
 }
 
-/// The running chores.
-#[derive(Debug, Default)]
-pub(super) struct Busy {
-    telling: Chore,
-    backups: Chore,
-    archive: Chore,
+/// All chores of a host that is up, each with its threads.
+#[derive(Debug)]
+pub(super) struct RunningChores {
+    telling: ChoreThreads,
+    backups: ChoreThreads,
+    archive: ChoreThreads,
+    /// Raised when the host goes down.
     down: Arc<AtomicBool>,
 }
 
-/// The threads of one chore.
-#[derive(Debug, Default)]
-struct Chore {
+/// The threads that do one chore, and the signal for them to make room for others.
+#[derive(Debug)]
+struct ChoreThreads {
     pause: Arc<AtomicBool>,
     threads: Vec<JoinHandle<()>>,
 }
 
-impl Busy {
-    pub(super) fn begin(chores: Chores, home: &Home, desk: &Arc<Desk>) -> Result<Busy, Error> {
-        let mut busy = Busy::default();
-        busy.telling.threads = notify::begin(&chores.telling, desk, &busy.telling.until(&busy.down))?;
-        busy.backups.threads = copies(chores.backups, home, desk, busy.backups.until(&busy.down));
-        busy.archive.threads = archive(chores.archive, home, desk, busy.archive.until(&busy.down));
-        Ok(busy)
+impl RunningChores {
+    pub(super) fn start(settings: ChoreSettings, home: &Home, desk: &Arc<Desk>) -> Result<RunningChores, Error> {
+        let ChoreSettings { telling, backups, archive } = settings;
+        let down = Arc::default();
+        Ok(RunningChores {
+            telling: ChoreThreads::start(&down, |until| notify::begin(&telling, desk, &until))?,
+            backups: ChoreThreads::start(&down, |until| Ok(start_backups(backups, home, desk, until)))?,
+            archive: ChoreThreads::start(&down, |until| Ok(start_archive(archive, home, desk, until)))?,
+            down,
+        })
     }
 
     /// Restarts the chores whose settings changed, as soon as their threads have finished what they have in hand; the
     /// loop does not wait for that.
-    pub(super) fn change(&mut self, changes: Changes, home: &Home, desk: &Arc<Desk>) {
+    pub(super) fn change(&mut self, changes: ChoreChanges, home: &Home, desk: &Arc<Desk>) {
         if let Some(telling) = changes.telling {
             let desk = Arc::clone(desk);
-            self.telling.hand_over(&self.down, move |until| {
+            self.telling.restart(&self.down, move |until| {
                 // Notes are written down only for targets that are there to take them.
                 desk.commit(Batch { targets: Some(telling.names()), ..Batch::default() })?;
                 notify::begin(&telling, &desk, &until)
@@ -70,39 +74,48 @@ impl Busy {
         }
         if let Some(backups) = changes.backups {
             let (home, desk) = (home.clone(), Arc::clone(desk));
-            self.backups.hand_over(&self.down, move |until| Ok(copies(backups, &home, &desk, until)));
+            self.backups.restart(&self.down, move |until| Ok(start_backups(backups, &home, &desk, until)));
         }
         if let Some(plan) = changes.archive {
             let (home, desk) = (home.clone(), Arc::clone(desk));
-            self.archive.hand_over(&self.down, move |until| Ok(archive(plan, &home, &desk, until)));
+            self.archive.restart(&self.down, move |until| Ok(start_archive(plan, &home, &desk, until)));
         }
     }
 
+    /// Tells all threads to end, without waiting for them.
     pub(super) fn stop(&self) {
         self.down.store(true, Ordering::SeqCst);
     }
 
+    /// Waits until all threads have ended.
     pub(super) fn join(self) {
         [self.telling, self.backups, self.archive].into_iter().for_each(|chore| join(chore.threads));
     }
 }
 
-impl Chore {
-    fn until(&self, down: &Arc<AtomicBool>) -> Until {
-        Until { pause: Arc::clone(&self.pause), now: Arc::clone(down) }
+impl ChoreThreads {
+    fn start(
+        down: &Arc<AtomicBool>,
+        start: impl FnOnce(Until) -> Result<Vec<JoinHandle<()>>, Error>,
+    ) -> Result<ChoreThreads, Error> {
+        let pause = Arc::default();
+        let threads = start(Until { pause: Arc::clone(&pause), now: Arc::clone(down) })?;
+        Ok(ChoreThreads { pause, threads })
     }
 
-    fn hand_over(
+    /// Starts threads with other settings once those of before have ended.
+    fn restart(
         &mut self,
         down: &Arc<AtomicBool>,
-        begin: impl FnOnce(Until) -> Result<Vec<JoinHandle<()>>, Error> + Send + 'static,
+        start: impl FnOnce(Until) -> Result<Vec<JoinHandle<()>>, Error> + Send + 'static,
     ) {
-        let before = std::mem::take(self);
-        before.pause.store(true, Ordering::SeqCst);
-        let until = self.until(down);
+        self.pause.store(true, Ordering::SeqCst);
+        self.pause = Arc::default();
+        let (before, until) =
+            (std::mem::take(&mut self.threads), Until { pause: Arc::clone(&self.pause), now: Arc::clone(down) });
         self.threads.push(std::thread::spawn(move || {
-            join(before.threads);
-            match begin(until) {
+            join(before);
+            match start(until) {
                 Ok(threads) => {
                     info!("settings reloaded");
                     join(threads);
@@ -119,14 +132,14 @@ fn join(threads: Vec<JoinHandle<()>>) {
     }
 }
 
-fn copies(backups: Option<Backups>, home: &Home, desk: &Arc<Desk>, until: Until) -> Vec<JoinHandle<()>> {
+fn start_backups(backups: Option<Backups>, home: &Home, desk: &Arc<Desk>, until: Until) -> Vec<JoinHandle<()>> {
     let (home, desk) = (home.clone(), Arc::clone(desk));
-    let begin = |backups: Backups| std::thread::spawn(move || keep_copies(&backups, &home, &desk, &until));
-    backups.map(begin).into_iter().collect()
+    let start = |backups: Backups| std::thread::spawn(move || keep_copies(&backups, &home, &desk, &until));
+    backups.map(start).into_iter().collect()
 }
 
-fn archive(plan: Option<Archiving>, home: &Home, desk: &Arc<Desk>, until: Until) -> Vec<JoinHandle<()>> {
+fn start_archive(plan: Option<Archiving>, home: &Home, desk: &Arc<Desk>, until: Until) -> Vec<JoinHandle<()>> {
     let (home, desk) = (home.clone(), Arc::clone(desk));
-    let begin = |plan: Archiving| std::thread::spawn(move || keep_archive(&plan, &home, &desk, &until));
-    plan.map(begin).into_iter().collect()
+    let start = |plan: Archiving| std::thread::spawn(move || keep_archive(&plan, &home, &desk, &until));
+    plan.map(start).into_iter().collect()
 }

@@ -1,12 +1,9 @@
 //! The loop of a host: it waits for the next event, keeps the schedule, and hands golems to workers and takes them
 //! back.
 
-use std::collections::BTreeSet;
-use std::fs;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 use shell::feeds::{Feeds, Hears, News};
@@ -16,20 +13,25 @@ use shell::view::board::Board;
 use shell::view::status::{State, Status};
 use shell::{Error, Home};
 use tracing::{debug, info, warn};
-use vault::{Glance, Log, Reader};
+use vault::{Glance, Reader};
 
-use super::api;
-use super::chores::{Busy, Changes, Chores};
+use super::bells::{BellFolder, BellWatch};
+use super::chores::ChoreChanges;
 use super::crew::Crew;
-use super::link::Link;
 use super::pace::Pace;
 use super::slots::{Slots, Stand};
 use super::supervision::{ELSEWHERE, Next, RestartAfter, SAID, Supervisor};
-use super::systemd::Systemd;
 use super::wake::{Job, Outcome, Wake};
-use crate::mcp;
+use shell::feeds::News;
+use shell::home::signals::HostSignals;
+use shell::life::desk::Desk;
+use shell::life::{Living, Turn};
+use shell::view::board::Board;
+use shell::view::status::{State, Status};
+use shell::{Error, Home};
 
-/// How often the folder of bells is read.
+/// How often the folder of bells is looked at where the kernel does not report new ones; otherwise the folder of golems and this
+/// one are looked at together.
 const BELLS_EVERY: Duration = Duration::from_millis(50);
 /// How often the folder of golems is scanned for those that were born, came in or ended elsewhere.
 pub(super) const CENSUS_EVERY: Duration = Duration::from_secs(2);
@@ -39,18 +41,6 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const AWAITED: Duration = Duration::from_secs(1);
 /// How often a golem that watches a series is looked at, since another process may follow that series.
 const UNTOLD: Duration = Duration::from_secs(15);
-
-/// The settings of a host.
-#[derive(Debug)]
-pub struct Plan {
-    /// World seconds per second of the owner's.
-    pub speed: f64,
-    pub chores: Chores,
-    pub api: Option<api::Listen>,
-    pub gateway: Option<gateway::Listen>,
-    /// The address of the relay to siblings in other homes.
-    pub relay: Option<String>,
-}
 
 /// The result of coming up: golems by state, and the time it took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -62,11 +52,10 @@ pub struct Boot {
     pub took: Duration,
 }
 
-/// A host that is up.
-pub struct Up {
-    home: Home,
+/// The golems of a host that is up, their schedule, and the crew that gives them their turns.
+pub(super) struct GolemLoop {
+    pub(super) home: Home,
     pub(super) desk: Arc<Desk>,
-    scribe: Option<Scribe>,
     pub(super) slots: Slots,
     pub(super) supervisor: Supervisor,
     pub(super) wakes: Receiver<Wake>,
@@ -74,37 +63,16 @@ pub struct Up {
     pub(super) crew: Crew,
     speed: f64,
     pace: Pace,
-    /// When bells are read next.
+    bell_folder: BellFolder,
+    /// The thread that reports new bells, if there can be one.
+    bell_watch: Option<BellWatch>,
+    /// When the folder of bells is looked at next.
     bells: Instant,
+    _signals: HostSignals,
     /// When the folder of golems is scanned next.
     census: Instant,
     /// Whether the last scan failed.
     lost: bool,
-    chores: Busy,
-    api: Option<api::Running>,
-    gateway: Option<gateway::Running>,
-    feeds: Option<Feeds>,
-    river: Option<Link>,
-    pub boot: Boot,
-}
-
-/// Wakes a host when a series has grown.
-struct Bell(Mutex<Sender<Wake>>);
-
-impl Bell {
-    fn ring(&self, wake: Wake) {
-        let _ = self.0.lock().unwrap_or_else(PoisonError::into_inner).send(wake);
-    }
-}
-
-impl Hears for Bell {
-    fn grown(&self, file: &Path) {
-        self.ring(Wake::Grown(file.to_owned()));
-    }
-
-    fn news(&self, news: News) {
-        self.ring(Wake::News(news));
-    }
 }
 
 /// A handle with which any thread asks a host for something.
@@ -123,97 +91,59 @@ impl Asker {
     }
 
     /// Changes the settings of the host's chores.
-    pub fn change(&self, changes: Changes) {
+    pub fn change(&self, changes: ChoreChanges) {
         let _ = self.0.send(Wake::Chores(Box::new(changes)));
     }
 }
 
-impl Up {
-    /// Takes the home's log, carries over what a host that went down in haste left there, and wakes everyone.
-    pub fn come(home: &Home, plan: Plan, mut tell: impl FnMut(&str)) -> Result<Up, Error> {
-        let began = home.wall().now();
-        let (desk, scribe) = Desk::open(take_log(home, &plan)?, home)?;
-        let (waker, wakes) = mpsc::channel();
-        let crew = Crew::start(&desk, &waker);
-        let mut up = Up::over(home, &plan, desk, crew, waker, wakes);
-        up.scribe = Some(scribe);
-        home.keep_reserve();
-        up.wake_everyone(&mut tell)?;
-        up.boot.took = home.wall().now() - began;
-        up.chores = Busy::begin(plan.chores, home, &up.desk)?;
-        if let Some(listen) = plan.api {
-            up.api = Some(api::serve(listen, home.clone(), Arc::clone(&up.desk))?);
-        }
-        if let Some(listen) = plan.gateway {
-            up.gateway = Some(gateway::serve(listen, home, mcp::of_agents(home))?);
-        }
-        up.river = Link::begin(&up.desk, plan.relay)?;
-        up.feeds = Some(Feeds::begin(home, None, Arc::new(Bell(Mutex::new(up.waker.clone())))));
-        let Boot { living, dead, not_up, released, took } = up.boot;
-        info!(target: SAID, living, dead, not_up, released, after_ms = took.as_millis() as u64, "up");
-        if let Some(address) = up.address() {
-            info!(target: SAID, %address, "listening");
-        }
-        Ok(up)
-    }
-
-    /// A host without threads of its own, for a test that gives the turns and moves the clock.
-    #[cfg(test)]
-    pub(super) fn stepped(home: &Home, plan: &Plan) -> Result<Up, Error> {
-        let desk = Desk::alone(take_log(home, plan)?, home)?;
-        let (waker, wakes) = mpsc::channel();
-        let mut up = Up::over(home, plan, desk, Crew::none(), waker, wakes);
-        up.look_for_golems()?;
-        Ok(up)
-    }
-
-    fn over(home: &Home, plan: &Plan, desk: Arc<Desk>, crew: Crew, waker: Sender<Wake>, wakes: Receiver<Wake>) -> Up {
+impl GolemLoop {
+    pub(super) fn new(
+        home: &Home,
+        speed: f64,
+        desk: Arc<Desk>,
+        crew: Crew,
+        bell_watch: Option<BellWatch>,
+        (waker, wakes): (Sender<Wake>, Receiver<Wake>),
+    ) -> GolemLoop {
         let now = home.wall().now();
         let supervisor = Supervisor { desk: Arc::clone(&desk), restart_after: RestartAfter::default() };
-        Up {
+        let letters = waker.clone();
+        let signals = home.signals().connect(move |golem| drop(letters.send(Wake::Letter(golem.clone()))));
+        GolemLoop {
             home: home.clone(),
             desk,
-            scribe: None,
             slots: Slots::default(),
             supervisor,
             wakes,
             waker,
             crew,
-            speed: plan.speed,
+            speed,
             pace: Pace::new(now),
+            bell_folder: BellFolder::new(home.bells()),
+            bell_watch,
             bells: now,
+            _signals: signals,
             census: now,
             lost: false,
-            chores: Busy::default(),
-            api: None,
-            gateway: None,
-            feeds: None,
-            river: None,
-            boot: Boot::default(),
         }
     }
 
-    pub fn board(&self) -> Arc<Board> {
+    pub(super) fn now(&self) -> Instant {
+        self.home.wall().now()
+    }
+
+    pub(super) fn board(&self) -> Arc<Board> {
         Arc::clone(&self.desk.board)
     }
 
-    pub fn asker(&self) -> Asker {
+    pub(super) fn asker(&self) -> Asker {
         Asker(self.waker.clone())
     }
 
-    /// The address of the API, if there is one.
-    pub fn address(&self) -> Option<std::net::SocketAddr> {
-        self.api.as_ref().map(|api| api.address)
-    }
-
-    /// The address of the gateway, if there is one.
-    pub fn gateway(&self) -> Option<std::net::SocketAddr> {
-        self.gateway.as_ref().map(|gateway| gateway.address)
-    }
-
-    fn wake_everyone(&mut self, tell: &mut impl FnMut(&str)) -> Result<(), Error> {
+    /// Opens every golem that lives here, and counts them by state.
+    pub(super) fn wake_everyone(&mut self, tell: &mut impl FnMut(&str)) -> Result<Boot, Error> {
         self.look_for_golems()?;
-        let mut opened = 0;
+        let (mut opened, mut letters) = (0, Vec::new());
         while self.slots.anyone_away() {
             match self.wakes.recv() {
                 Ok(Wake::Back(slot, outcome)) => {
@@ -223,19 +153,22 @@ impl Up {
                         tell(&format!("{opened} of {} awake", self.slots.len()));
                     }
                 }
+                Ok(Wake::Letter(golem)) => letters.push(golem),
+                // The first pass of the loop looks at the bells.
+                Ok(Wake::Bells) => {}
                 Ok(Wake::Answered(_) | Wake::Grown(_) | Wake::News(_) | Wake::Chores(_) | Wake::Settings(_)) => {}
                 Ok(Wake::Stop) | Err(_) => break,
             }
         }
         self.spread_out();
+        letters.iter().for_each(|golem| self.rung_for(golem.as_str()));
         // A golem that is still dying counts as here and as dead.
         let all = self.desk.board.all();
-        self.boot.dead = all.iter().filter(|status| status.state == State::Dead).count();
-        self.boot.released = all.iter().filter(|status| status.state == State::Released).count();
-        self.boot.living = all.iter().filter(|status| status.state.is_here()).count();
-        let counted = self.boot.dead + self.boot.living + self.boot.released;
-        self.boot.not_up = self.home.list()?.len().saturating_sub(counted);
-        Ok(())
+        let dead = all.iter().filter(|status| status.state == State::Dead).count();
+        let released = all.iter().filter(|status| status.state == State::Released).count();
+        let living = all.iter().filter(|status| status.state.is_here()).count();
+        let not_up = self.home.list()?.len().saturating_sub(dead + living + released);
+        Ok(Boot { living, dead, not_up, released, took: Duration::ZERO })
     }
 
     /// Spreads all golems that are awake over one interval, so that they do not all wake in the same instant for ever
@@ -251,7 +184,7 @@ impl Up {
     }
 
     /// Finds golems that are new here and sends for them.
-    fn look_for_golems(&mut self) -> Result<(), Error> {
+    pub(super) fn look_for_golems(&mut self) -> Result<(), Error> {
         for place in self.home.list()? {
             if self.slots.find(place.name.as_str()).is_some() || place.is_buried() {
                 continue;
@@ -269,32 +202,11 @@ impl Up {
         Ok(())
     }
 
-    /// Lives until it is stopped, then puts everything into place.
-    pub fn run(mut self, mut tell: impl FnMut(&str)) -> Result<(), Error> {
-        let mut systemd = Systemd::find();
-        systemd.say("READY=1");
-        loop {
-            systemd.beat();
-            let next = self.see_to(self.home.wall().now(), &mut tell);
-            let woken = match self.wakes.recv_timeout(next.saturating_duration_since(self.home.wall().now())) {
-                Ok(wake) => self.woken(wake, &mut tell),
-                Err(RecvTimeoutError::Timeout) => ControlFlow::Continue(()),
-                Err(RecvTimeoutError::Disconnected) => ControlFlow::Break(()),
-            };
-            if woken.is_break() {
-                break;
-            }
-        }
-        systemd.say("STOPPING=1");
-        info!("coming down");
-        self.go_down(&mut tell)
-    }
-
     /// Does whatever is due by now, and says when there is something to do again if nothing wakes it before.
     pub(super) fn see_to(&mut self, now: Instant, tell: &mut impl FnMut(&str)) -> Instant {
         if now >= self.bells {
             self.listen_for_bells();
-            self.bells = now + BELLS_EVERY;
+            self.bells = now + if self.bell_watch.is_some() { CENSUS_EVERY } else { BELLS_EVERY };
         }
         if now >= self.census {
             // Golems that are up go on, even if the folder cannot be read.
@@ -303,7 +215,6 @@ impl Up {
                 tell(&format!("cannot look for new golems: {why}"));
             }
             self.lost = found.is_err();
-            self.keep_room();
             if let Some(news) = self.home.clock_news() {
                 warn!(target: SAID, "{news}");
                 tell(&news);
@@ -324,17 +235,12 @@ impl Up {
         self.slots.next_due().map_or(self.bells, |due| due.min(self.bells))
     }
 
-    /// Lays the room for orders aside again once the disk has some; not in a stepped host, which has no scribe.
-    fn keep_room(&self) {
-        if self.scribe.is_some() {
-            self.home.keep_reserve();
-        }
-    }
-
     /// Does what the loop was woken for; breaks if that is to stop.
     pub(super) fn woken(&mut self, wake: Wake, tell: &mut impl FnMut(&str)) -> ControlFlow<()> {
         match wake {
             Wake::Back(at, outcome) => self.back(at, outcome, tell),
+            Wake::Letter(golem) => self.rung_for(golem.as_str()),
+            Wake::Bells => self.listen_for_bells(),
             Wake::Answered(at) => {
                 self.slots[at].answered = true;
                 self.hear(at);
@@ -351,7 +257,8 @@ impl Up {
                 info!(target: SAID, "{text}");
                 self.desk.tell_owner(key, "feed", None, text);
             }
-            Wake::Chores(changes) => self.chores.change(*changes, &self.home, &self.desk),
+            // The host has handed them to its services.
+            Wake::Chores(_) => {}
             Wake::Settings(wrong) => self.reread(wrong),
             Wake::Stop => return ControlFlow::Break(()),
         }
@@ -387,15 +294,16 @@ impl Up {
         }
     }
 
-    /// Lets golems with a new letter hear it at once, if they are here.
+    /// Lets every golem hear that another process has rung for.
     fn listen_for_bells(&mut self) {
-        let Ok(entries) = fs::read_dir(self.home.bells()) else { return };
-        // In an order that does not depend on the folder.
-        let rung: BTreeSet<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-        for bell in rung {
-            let _ = fs::remove_file(&bell);
-            let name = bell.file_name().and_then(|name| name.to_str());
-            let Some(at) = name.and_then(|name| self.slots.find(name)) else { continue };
+        for name in self.bell_folder.take().into_iter().flatten() {
+            self.rung_for(&name);
+        }
+    }
+
+    /// Lets a golem with a new letter hear it at once, if it is here.
+    fn rung_for(&mut self, name: &str) {
+        if let Some(at) = self.slots.find(name) {
             self.slots[at].rung = true;
             self.hear(at);
         }
@@ -529,19 +437,8 @@ impl Up {
         }
     }
 
-    /// Goes down: every golem's own file gets everything, and the log is empty.
-    fn go_down(mut self, tell: &mut impl FnMut(&str)) -> Result<(), Error> {
-        self.chores.stop();
-        if let Some(api) = self.api.take() {
-            api.close();
-        }
-        if let Some(gateway) = self.gateway.take() {
-            gateway.close();
-        }
-        self.feeds = None;
-        if let Some(river) = &self.river {
-            river.stop();
-        }
+    /// Puts every golem to rest, with everything in its own file, and ends the workers.
+    pub(super) fn go_down(&mut self, tell: &mut impl FnMut(&str)) {
         self.leave_everyone();
         let (mut left, mut patience) = (0, self.home.wall().now() + PATIENCE);
         while self.slots.anyone_away() {
@@ -563,15 +460,6 @@ impl Up {
         self.crew.close();
         if self.desk.board.trouble().is_some() {
             self.desk.give_up();
-        }
-        std::mem::take(&mut self.chores).join();
-        self.scribe.take().expect("there is one until here").close()?;
-        info!("down");
-        match self.desk.board.trouble() {
-            None => Ok(()),
-            Some(why) => Err(Error::Host(format!(
-                "not everything could be written to its own file ({why}); nothing acknowledged is lost, the next start carries it over"
-            ))),
         }
     }
 
@@ -600,25 +488,5 @@ impl Up {
                 true
             }
         }
-    }
-}
-
-/// Takes the log of a home, which must have everything that was acknowledged, if no other host has it.
-fn take_log(home: &Home, plan: &Plan) -> Result<Log, Error> {
-    home.require()?;
-    let log = match Log::open(home.root(), &home.heads(), plan.chores.telling.names()) {
-        Ok(log) => log,
-        Err(vault::Error::Locked(_)) => return Err(Error::Refused("a host is up in this home already".into())),
-        Err(other) => return Err(other.into()),
-    };
-    log.verify()?;
-    let bells = home.bells();
-    fs::create_dir_all(&bells).map_err(Error::io("cannot create", &bells))?;
-    Ok(log)
-}
-
-impl std::fmt::Debug for Up {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Up").field("home", &self.home).field("golems", &self.slots.len()).finish_non_exhaustive()
     }
 }

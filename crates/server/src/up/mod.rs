@@ -6,15 +6,18 @@
 
 pub mod api;
 mod archiving;
+mod bells;
 mod chores;
 mod copying;
 mod crew;
+mod hosting;
 mod link;
 mod main_loop;
 pub mod notify;
 mod pace;
 #[cfg(test)]
 mod seeds;
+mod services;
 mod slots;
 mod supervision;
 mod systemd;
@@ -26,6 +29,7 @@ mod wake;
 mod workers;
 
 pub use archiving::Archiving;
-pub use chores::{Changes, Chores};
-pub use main_loop::{Asker, Boot, Plan, Up};
+pub use chores::{ChoreChanges, ChoreSettings};
+pub use hosting::{Plan, Up};
+pub use main_loop::{Asker, Boot};
 pub use supervision::SAID;

@@ -54,4 +54,9 @@ impl Systemd {
             self.say("WATCHDOG=1");
         }
     }
+
+    /// The time until the watchdog must hear from the loop again.
+    pub(super) fn next_beat(&self) -> Option<Duration> {
+        self.every.map(|every| every.saturating_sub(self.last.elapsed()))
+    }
 }

@@ -24,7 +24,7 @@ use vault::{Batch, Line, Log, Note, Reader};
 
 use super::notify::{Target, Telling, Way};
 use super::supervision::RestartAfter;
-use super::{Asker, Chores, Plan, Up, api};
+use super::{Asker, ChoreSettings, Plan, Up, api};
 
 /// A home with so many golems; those with settings of their own have a life behind them.
 fn home(golems: u64, sets: impl Fn(u64) -> &'static [&'static str]) -> (tempfile::TempDir, Home) {
@@ -70,7 +70,7 @@ impl Running {
                 home,
                 Plan {
                     speed,
-                    chores: Chores { telling, backups: None, archive: None },
+                    chores: ChoreSettings { telling, backups: None, archive: None },
                     api: None,
                     gateway: None,
                     relay: None,
@@ -82,7 +82,7 @@ impl Running {
     }
 
     fn begin(mut up: Up) -> Running {
-        up.supervisor.restart_after =
+        up.golems.supervisor.restart_after =
             RestartAfter { first: Duration::from_millis(50), most: Duration::from_millis(400) };
         let (board, asker) = (up.board(), up.asker());
         Running { board, asker, thread: std::thread::spawn(move || up.run(|_| {})) }
@@ -533,7 +533,7 @@ fn whoever_comes_while_the_host_is_busy_is_told_when_to_come_again() {
         &home,
         Plan {
             speed: 40.0,
-            chores: Chores { telling, backups: None, archive: None },
+            chores: ChoreSettings { telling, backups: None, archive: None },
             api: Some(listen),
             gateway: None,
             relay: None,
@@ -542,7 +542,7 @@ fn whoever_comes_while_the_host_is_busy_is_told_when_to_come_again() {
     )
     .unwrap();
     let line = newest(&home.golem("g0").unwrap());
-    up.desk.commit(Batch { lines: vec![line], ..Batch::default() }).unwrap();
+    up.golems.desk.commit(Batch { lines: vec![line], ..Batch::default() }).unwrap();
     let (url, token) = (format!("http://{}/v1/golems/g0/dreams", up.address().unwrap()), tokens::local(&home).unwrap());
     let ask = || super::target::client(std::iter::empty()).unwrap().get(&url).bearer_auth(&token).send().unwrap();
 

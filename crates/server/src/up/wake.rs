@@ -4,18 +4,22 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use golem::GolemId;
+use golem::{GolemId, Name};
 use shell::feeds::News;
 use shell::home::GolemHome;
 use shell::life::{Living, Turn};
 use shell::view::status::Status;
 
-use super::chores::Changes;
+use super::chores::ChoreChanges;
 
 /// An event that wakes the loop.
 pub(super) enum Wake {
     /// A worker is done with a golem.
     Back(usize, Outcome),
+    /// A golem has a letter from another thread of this process.
+    Letter(Name),
+    /// Another process may have rung.
+    Bells,
     /// The world of a golem has answered.
     Answered(usize),
     /// A series has grown.
@@ -23,7 +27,7 @@ pub(super) enum Wake {
     /// News about a series that is followed.
     News(News),
     /// New settings for the chores.
-    Chores(Box<Changes>),
+    Chores(Box<ChoreChanges>),
     /// Why new settings are wrong; none if they are right again.
     Settings(Option<String>),
     /// The owner wants the host to end.

@@ -30,7 +30,7 @@ impl GolemHome {
         }
         if self.lodges()? {
             let reply = inbox::send(self, inbox::Body::CatchUp)?;
-            if inbox::await_reply(&reply, PATIENCE)?.is_none() {
+            if inbox::await_reply(self, &reply, PATIENCE)?.is_none() {
                 return Err(Error::Busy(format!(
                     "the host does not answer, and its log has newer records of {}; stop it or try again",
                     self.name

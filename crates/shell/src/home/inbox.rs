@@ -13,6 +13,8 @@ use vault::disk;
 use super::place::GolemHome;
 use crate::Error;
 
+/// How often the file of a reply is looked for that another process will write.
+const LOOK: Duration = Duration::from_millis(10);
 /// Bytes of the longest letter; a longer file is not a letter.
 const LONGEST: u64 = 512 << 10;
 
@@ -123,9 +125,17 @@ fn find(to: &GolemHome, id: CommandId, kind: &str) -> Option<PathBuf> {
     entries.map(|entry| entry.path()).find(|path| path.to_str().is_some_and(|path| path.ends_with(&end)))
 }
 
-/// Waits for the reply; none if it did not come in time.
-pub fn await_reply(reply: &Path, patience: Duration) -> Result<Option<Reply>, Error> {
-    let deadline = Instant::now() + patience;
+/// The id of the letter that this file is, or replies to: its name ends in it.
+fn id_of(file: &Path) -> CommandId {
+    let id = file.file_stem().and_then(|stem| stem.to_str()).and_then(|stem| stem.rsplit('-').next());
+    CommandId(id.and_then(|id| id.parse().ok()).map_or([0; 8], u64::to_le_bytes))
+}
+
+/// Waits for the reply; none if it did not come in time. A host in this process announces it; what another process replies is
+/// looked for.
+pub fn await_reply(to: &GolemHome, reply: &Path, patience: Duration) -> Result<Option<Reply>, Error> {
+    let awaited = to.home().signals().await_reply(id_of(reply));
+    let (deadline, mut announced) = (Instant::now() + patience, None);
     loop {
         match fs::read(reply) {
             Ok(bytes) => {
@@ -137,11 +147,53 @@ pub fn await_reply(reply: &Path, patience: Duration) -> Result<Option<Reply>, Er
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
             Err(e) => return Err(Error::io("cannot read", reply)(e)),
         }
-        if Instant::now() >= deadline {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
             return Ok(None);
         }
-        std::thread::sleep(Duration::from_millis(10));
+        // Found out only for a golem that does not answer at once: an order to all of them asks each.
+        let announced = *announced.get_or_insert_with(|| to.is_hosted_here());
+        awaited.wait(if announced { left } else { left.min(LOOK) });
     }
+}
+
+/// A question whose answer a process waits for: a marker in the inbox, which the process that runs the golem removes once the
+/// answer is in the record. It goes as well when this is dropped.
+#[derive(Debug)]
+pub(crate) struct OpenQuestion {
+    marker: PathBuf,
+}
+
+impl OpenQuestion {
+    /// Puts the marker in. An answer from before leaves it there: look into the record after this.
+    pub(crate) fn mark(to: &GolemHome, id: CommandId) -> Result<OpenQuestion, Error> {
+        let (inbox, marker) = (to.inbox(), question_marker(to, id));
+        fs::create_dir_all(&inbox).map_err(Error::io("cannot create", &inbox))?;
+        fs::write(&marker, "").map_err(Error::io("cannot write", &marker))?;
+        Ok(OpenQuestion { marker })
+    }
+
+    /// Waits until the answer is in the record, no longer than until then.
+    pub(crate) fn wait(&self, until: Instant) {
+        while self.marker.exists() && Instant::now() < until {
+            std::thread::sleep(LOOK);
+        }
+    }
+}
+
+impl Drop for OpenQuestion {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.marker);
+    }
+}
+
+/// Removes the marker of a question, if a process waits for its answer. Called only once the answer is durable.
+pub(crate) fn close_question(to: &GolemHome, id: CommandId) {
+    let _ = fs::remove_file(question_marker(to, id));
+}
+
+fn question_marker(to: &GolemHome, id: CommandId) -> PathBuf {
+    to.inbox().join(format!("{}.asked", u64::from_le_bytes(id.0)))
 }
 
 /// The letters waiting that pass the filter, oldest first. One that cannot be read is set aside, not obeyed.
@@ -199,7 +251,7 @@ pub fn discard(letter: &Path) -> Result<(), Error> {
 }
 
 /// Answers a letter and takes it out of the inbox. Called only once its effects are durable.
-pub fn answer(letter: &Path, reply: &Reply) -> Result<(), Error> {
+pub fn answer(to: &GolemHome, letter: &Path, reply: &Reply) -> Result<(), Error> {
     disk::before("a reply").map_err(Error::io("cannot write", letter))?;
     let draft = letter.with_extension("reply-draft");
     let bytes = serde_json::to_vec(reply).expect("a reply is plain data");
@@ -207,5 +259,6 @@ pub fn answer(letter: &Path, reply: &Reply) -> Result<(), Error> {
     let path = letter.with_extension("reply");
     fs::rename(&draft, &path).map_err(Error::io("cannot write", &path))?;
     disk::after("a reply");
+    to.home().signals().announce_reply(id_of(letter));
     fs::remove_file(letter).map_err(Error::io("cannot remove", letter))
 }

@@ -13,6 +13,7 @@ pub mod loan;
 mod place;
 pub mod prices;
 mod reserve;
+pub mod signals;
 pub mod tokens;
 
 pub use place::{GolemHome, Home, Seen};

@@ -20,6 +20,7 @@ use vault::{Batch, Glance, Head, Holder, Line, Log, LogReader, Notice, Place, Re
 use world::series::Series;
 use world::{Candles, Spec};
 
+use super::signals::Signals;
 use crate::clock::Clock;
 use crate::errands::{Counters, FarWorlds, Minds};
 use crate::wall::Wall;
@@ -39,6 +40,7 @@ pub struct Home {
     far_worlds: Arc<FarWorlds>,
     minds: Arc<Minds>,
     counters: Arc<Counters>,
+    signals: Arc<Signals>,
     wall: Wall,
     clock: Arc<Clock>,
 }
@@ -89,6 +91,7 @@ impl Home {
             far_worlds: Arc::new(far_worlds),
             minds,
             counters: Arc::default(),
+            signals: Arc::default(),
             wall,
             clock: Arc::default(),
         }
@@ -309,6 +312,11 @@ impl Home {
         &self.counters
     }
 
+    /// The signals between the threads of this process.
+    pub fn signals(&self) -> &Arc<Signals> {
+        &self.signals
+    }
+
     /// The models that golems ask.
     pub fn minds(&self) -> &Arc<Minds> {
         &self.minds
@@ -415,8 +423,16 @@ impl GolemHome {
         Ok(reader.lodges(Reader::open(&self.database())?.id()?)?)
     }
 
+    /// Whether a host in this very process runs this golem, so that its replies are announced here.
+    pub fn is_hosted_here(&self) -> bool {
+        self.home.signals.has_host() && self.lodges().unwrap_or(false)
+    }
+
     /// Tells a host that is up that there is something in the inbox; without a host there is nothing to tell.
     pub fn ring(&self) {
+        if self.home.signals.announce_letter(&self.name) {
+            return;
+        }
         let bells = self.home.bells();
         if bells.exists() {
             // A host that misses the bell looks into the inbox at the next tick anyway.

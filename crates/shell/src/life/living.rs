@@ -12,7 +12,7 @@ use golem::grimoire::{self, Grimoire, How, Turned};
 use golem::rule::text::Parsed;
 use golem::shell;
 use golem::world::{Observation, Timing};
-use golem::{Golem, Life, Owed, Time, What, Which};
+use golem::{CommandId, Golem, Life, Owed, Time, What, Which};
 use settings::chance::Secret;
 use vault::{Treasury, Vault};
 use world::Ledger;
@@ -37,6 +37,8 @@ pub struct Living {
     /// Since when a look is awaited, in a world on the wall clock.
     looking: Option<Instant>,
     pub(super) minding: Minding,
+    /// The newest of its owner's questions that was answered, once those that wait for the answer were told.
+    pub(super) answered: Option<CommandId>,
 }
 
 impl Living {
@@ -87,7 +89,7 @@ impl Living {
             put_off: BTreeSet::new(),
             caught_up: false,
         };
-        Ok(Living { golem, body, looking: None, minding: Minding::default() })
+        Ok(Living { golem, body, looking: None, minding: Minding::default(), answered: None })
     }
 
     pub fn place(&self) -> &GolemHome {
@@ -222,7 +224,9 @@ impl Living {
     }
 
     pub(super) fn flush(&mut self, listener: &mut impl Listener) -> Result<(), Error> {
-        self.body.flush(self.golem.life(), listener)
+        self.body.flush(self.golem.life(), listener)?;
+        self.close_questions();
+        Ok(())
     }
 
     /// Performs everything that is owed, until only errands under way are left.

@@ -15,6 +15,7 @@ use super::listener::Listener;
 use super::living::Living;
 use crate::Error;
 use crate::errands::{Asking, Keep, Thinking};
+use crate::home::inbox;
 use crate::legacy::testament;
 use crate::view::herald::Herald;
 
@@ -154,6 +155,16 @@ impl Body {
 }
 
 impl Living {
+    /// Tells processes that wait for the answer to a question of the owner's that it is in the record.
+    pub(super) fn close_questions(&mut self) {
+        let told = &self.golem.life().thoughts().told;
+        let newest = told.last().map(|told| told.command);
+        if newest != self.answered {
+            told.iter().for_each(|told| inbox::close_question(&self.body.place, told.command));
+            self.answered = newest;
+        }
+    }
+
     /// Takes in the answers to its questions under way, for as long as there is patience: the next process to run it
     /// could only count them as paid for.
     pub(crate) fn settle_thoughts(&mut self, patience: Duration, listener: &mut impl Listener) -> Result<(), Error> {

@@ -14,7 +14,7 @@ use vault::Reader;
 use super::brakes::{self, Came, Kind};
 use crate::Error;
 use crate::home::GolemHome;
-use crate::home::inbox::{self, Body, Reply};
+use crate::home::inbox::{self, Body, OpenQuestion, Reply};
 use crate::life::{Living, Silent};
 
 /// How long a living golem has to answer before the owner is told that the letter waits.
@@ -25,8 +25,6 @@ pub const NO_SNAPSHOT: u64 = u64::MAX;
 
 /// How long a model has to answer an owner's question.
 pub const ANSWER: Duration = Duration::from_secs(150);
-/// The interval at which the answer is looked for.
-const LOOK: Duration = Duration::from_millis(200);
 
 /// The result of an owner's question.
 #[derive(Clone, Debug, PartialEq)]
@@ -130,7 +128,7 @@ fn try_on(place: &GolemHome, id: CommandId, body: Body, snapshot_every: u64) -> 
 pub fn hear(place: &GolemHome, order: Order, patience: Duration) -> Result<Heard, Error> {
     let reply = match order {
         Order::Answered(reply) => Some(reply),
-        Order::Sent(reply) => inbox::await_reply(&reply, patience)?,
+        Order::Sent(reply) => inbox::await_reply(place, &reply, patience)?,
         Order::Unsure(why) => return Err(why),
     };
     match reply {
@@ -157,21 +155,27 @@ pub fn ask(place: &GolemHome, text: &str, snapshot_every: u64, patience: Duratio
     if hear(place, order, PATIENCE)? == Heard::Waiting {
         return Ok(Asked::Waiting);
     }
-    loop {
-        place.catch_up()?;
-        let (golem, _) = place.wake()?;
-        let thoughts = &golem.life().thoughts();
-        if let Some(told) = thoughts.told.iter().find(|told| told.command == id) {
-            return Ok(Asked::Told(told.clone()));
-        }
-        if thoughts.waiting.as_ref().is_some_and(|(waiting, _)| *waiting == id) {
-            return Ok(Asked::Asleep);
-        }
-        if Instant::now() >= until {
-            return Ok(Asked::Waiting);
-        }
-        std::thread::sleep(LOOK);
+    if let Some(asked) = answer_to(place, id)? {
+        return Ok(asked);
     }
+    let question = OpenQuestion::mark(place, id)?;
+    // An answer that came before the marker has not removed it.
+    if let Some(asked) = answer_to(place, id)? {
+        return Ok(asked);
+    }
+    question.wait(until);
+    Ok(answer_to(place, id)?.unwrap_or(Asked::Waiting))
+}
+
+/// The result of a question as the record has it; none while a model is being asked.
+fn answer_to(place: &GolemHome, id: CommandId) -> Result<Option<Asked>, Error> {
+    place.catch_up()?;
+    let (golem, _) = place.wake()?;
+    let thoughts = &golem.life().thoughts();
+    if let Some(told) = thoughts.told.iter().find(|told| told.command == id) {
+        return Ok(Some(Asked::Told(told.clone())));
+    }
+    Ok(thoughts.waiting.as_ref().is_some_and(|(waiting, _)| *waiting == id).then_some(Asked::Asleep))
 }
 
 pub fn dead(place: &GolemHome, life: &golem::Life) -> Error {

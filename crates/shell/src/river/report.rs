@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use golem::GolemId;
 use serde::{Deserialize, Serialize};
+use styx::keys::RowKind;
 use utoipa::ToSchema;
 use vault::Log;
 
@@ -77,10 +78,15 @@ pub fn report(home: &Home) -> Result<Option<Report>, Error> {
         Some(log) => log.river()?,
         None => Vec::new(),
     };
-    let me = rows.iter().find(|(key, _)| key == b"m").and_then(|(_, value)| value.get(..16)?.try_into().ok());
+    let me = rows
+        .iter()
+        .find(|(key, _)| *key == RowKind::Home.key(&[]))
+        .and_then(|(_, value)| value.get(..16)?.try_into().ok());
     let up = Log::is_taken(&home.heads());
-    let since =
-        rows.iter().find(|(key, _)| key == b"s").and_then(|(_, value)| serde_json::from_slice::<Stand>(value).ok());
+    let since = rows
+        .iter()
+        .find(|(key, _)| *key == RowKind::State.key(&[]))
+        .and_then(|(_, value)| serde_json::from_slice::<Stand>(value).ok());
     let books = Books::of(&clade, me.unwrap_or_default(), rows);
     let sibling = |(speaker, heard, forked): (styx::Speaker, u64, Option<u64>)| Sibling {
         golem: speaker.golem.to_string(),

@@ -9,6 +9,7 @@ use golem::clade::{Clade as Known, News, Parcel, Peer};
 use golem::grimoire::Kind;
 use serde::{Deserialize, Serialize};
 use styx::bank::{Bank, Came, Row, Word};
+use styx::keys::RowKind;
 use styx::{Clade, Class};
 use tokio::sync::Notify;
 use utoipa::ToSchema;
@@ -109,7 +110,10 @@ impl Shore {
     /// changed its clade begins again.
     pub(crate) fn of(home: &Home, rows: Vec<Kept>) -> Result<(Option<Shore>, Vec<Row>), Error> {
         let Some(clade) = key::read(home)?.map(Arc::new) else { return Ok((None, Vec::new())) };
-        let me = rows.iter().find(|(key, _)| key == b"m").and_then(|(_, value)| value.split_at_checked(16));
+        let me = rows
+            .iter()
+            .find(|(key, _)| *key == RowKind::Home.key(&[]))
+            .and_then(|(_, value)| value.split_at_checked(16));
         let known: Option<[u8; 16]> =
             me.filter(|(_, owner)| *owner == clade.owner().0).and_then(|(home, _)| home.try_into().ok());
         let (mut anew, mut rows) = (Vec::new(), rows);
@@ -119,7 +123,7 @@ impl Shore {
                 anew.extend(std::mem::take(&mut rows).into_iter().map(|(key, _)| (key, None)));
                 let mut name = [0; 16];
                 getrandom::fill(&mut name).map_err(|why| Error::Host(format!("cannot draw a random name: {why}")))?;
-                anew.push((b"m".to_vec(), Some([name.as_slice(), &clade.owner().0].concat())));
+                anew.push((RowKind::Home.key(&[]), Some([name.as_slice(), &clade.owner().0].concat())));
                 name
             }
         };
@@ -222,7 +226,7 @@ impl Shore {
         rows.extend(old.map(|((from, number), _)| (inward_key(from, number), None)));
         if books.stand != books.written {
             books.written = books.stand.clone();
-            rows.push((b"s".to_vec(), Some(json(&books.stand))));
+            rows.push((RowKind::State.key(&[]), Some(json(&books.stand))));
         }
         (arrived, bring(rows))
     }
@@ -233,24 +237,27 @@ impl Books {
         let (mut inward, mut names, mut ended, mut stand) =
             (BTreeMap::new(), BTreeMap::new(), BTreeMap::new(), Stand::default());
         for (key, value) in &rows {
-            match key.split_first() {
-                Some((b'i', _)) => {
+            match RowKind::of(key) {
+                Some((RowKind::Inward, _)) => {
                     if let Ok(Inward { at_ms, parcel }) = serde_json::from_slice(value) {
                         inward.insert((parcel.from, parcel.number), (parcel, at_ms));
                     }
                 }
-                Some((b'n', golem)) => {
+                Some((RowKind::Name, golem)) => {
                     if let (Ok(golem), Ok(name)) = (golem.try_into(), std::str::from_utf8(value)) {
                         names.insert(GolemId(golem), name.to_owned());
                     }
                 }
-                Some((b'd', golem)) => {
+                Some((RowKind::Death, golem)) => {
                     if let (Ok(golem), Ok(said)) = (golem.try_into(), serde_json::from_slice(value)) {
                         ended.insert(GolemId(golem), said);
                     }
                 }
-                Some((b's', _)) => stand = serde_json::from_slice(value).unwrap_or_default(),
-                _ => {}
+                Some((RowKind::State, _)) => stand = serde_json::from_slice(value).unwrap_or_default(),
+                Some((RowKind::Home, _)) | None => {}
+                // Rows of the bank.
+                Some((RowKind::Head | RowKind::Outbox | RowKind::Heard, _)) => {}
+                Some((RowKind::Known | RowKind::Floor | RowKind::Place, _)) => {}
             }
         }
         let stand = Stand { since_ms: None, ..stand };
@@ -299,7 +306,7 @@ impl Books {
         }
         let name = golem::plain::line(&name, NAME);
         if self.names.get(&parcel.from) != Some(&name) {
-            rows.push(([b"n".as_slice(), &parcel.from.0].concat(), Some(name.clone().into_bytes())));
+            rows.push((RowKind::Name.key(&[&parcel.from.0]), Some(name.clone().into_bytes())));
             self.names.insert(parcel.from, name);
         }
         let (from, number) = (parcel.from, parcel.number);
@@ -403,11 +410,11 @@ fn json<T: Serialize>(value: &T) -> Vec<u8> {
 }
 
 fn inward_key(from: GolemId, number: u64) -> Vec<u8> {
-    [b"i".as_slice(), &from.0, &number.to_be_bytes()].concat()
+    RowKind::Inward.key(&[&from.0, &number.to_be_bytes()])
 }
 
 fn ended_key(golem: GolemId) -> Vec<u8> {
-    [b"d".as_slice(), &golem.0].concat()
+    RowKind::Death.key(&[&golem.0])
 }
 
 impl std::fmt::Debug for Shore {
@@ -481,7 +488,8 @@ mod tests {
         assert!(again.unheard_by(GolemId([7; 16]), &Known::default()).is_empty(), "nothing of its own");
         assert_eq!(again.books().name(GolemId([7; 16])), Some("ada"));
         let (_, rows) = again.settle(2 + GOOD_MS, |rows| rows);
-        assert!(rows.iter().filter(|(key, value)| key[0] == b'i' && value.is_none()).count() == 3, "it is old");
+        let inward = |key: &[u8]| RowKind::of(key).is_some_and(|(kind, _)| kind == RowKind::Inward);
+        assert!(rows.iter().filter(|(key, value)| inward(key) && value.is_none()).count() == 3, "it is old");
     }
 
     #[test]
@@ -526,7 +534,10 @@ mod tests {
         key::make(&here).unwrap();
         let (other, rows) = Shore::of(&here, kept).unwrap();
         assert_ne!(other.unwrap().home, first.unwrap().home);
-        assert!(rows.iter().any(|(key, value)| key == b"m" && value.is_none()), "what was there goes first");
+        assert!(
+            rows.iter().any(|(key, value)| *key == RowKind::Home.key(&[]) && value.is_none()),
+            "what was there goes first"
+        );
     }
 
     #[test]

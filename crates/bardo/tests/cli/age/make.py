@@ -3,7 +3,8 @@
 
     make.py RUNS
 
-RUNS has a folder for each run, called AGENT_WHICH (cc, ck, cx, gm, oc; new, old): a home, as the agent left it, and the provider's ledger.
+RUNS has a folder for each run, called AGENT_WHICH (cc, ck, cx, gm, oc; new, old), or AGENT_WHAT_WHICH (more: with a helper or a
+compaction; kill: killed while a tool ran): a home, as the agent left it, and the provider's ledger.
 Every text is replaced by a canary; what stays are kinds, names, times, counts, and what the script itself had the model ask of
 tools. Beside each fixture stands what the ledger says, matched call by call, and the calls that no record has.
 """
@@ -34,10 +35,15 @@ SAYS = re.compile(r"^(Process exited with code|Exit code:|exit code:|Command exi
 def strip(value, key=""):
     if isinstance(value, dict):
         own = lambda name: name in OWN and value.get("type") != "message"
-        return {name: (tame(one) if own(name) else strip(one, name)) for name, one in value.items() if name != "encrypted_content"}
+        named = lambda name: f"/canary/project/{pathlib.Path(name).name}" if name.startswith("/") else name
+        return {named(name): (tame(one) if own(name) else strip(one, name)) for name, one in value.items() if name != "encrypted_content"}
     if isinstance(value, list):
         return [strip(one, key) for one in value[:40]]
-    if isinstance(value, str) and key not in KEEP:
+    # That there are no words says something too.
+    if isinstance(value, str) and value and key not in KEEP:
+        # What a tool of Codex's says is JSON in a text, in older versions.
+        if key == "output" and value.startswith('{"output":'):
+            return json.dumps(strip(json.loads(value)), separators=(",", ":"))
         said = [tag(line) for line in value.splitlines() if SAYS.match(line)]
         if key in ("cwd", "directory", "folder"):
             return "/canary/project"
@@ -51,7 +57,7 @@ def tag(line):
 
 def tame(value):
     """The machine the runs were made on is nobody's business."""
-    return json.loads(re.sub(r"/tmp/t/fx/\w+/home/work", "/canary/project", json.dumps(value)))
+    return json.loads(re.sub(r"/tmp/t/fx2?/\w+/home/work", "/canary/project", json.dumps(value)))
 
 
 def kind(line):
@@ -121,7 +127,9 @@ def usage(run):
             line = json.loads(data)
             if line["role"] == "assistant" and line.get("tokens"):
                 used = line["tokens"]
-                calls.append((used["input"], used["cache"]["read"], used["cache"]["write"], used["output"] + used["reasoning"]))
+                one = (used["input"], used["cache"]["read"], used["cache"]["write"], used["output"] + used["reasoning"])
+                # What one used that was killed while its tool ran was never written down.
+                calls.extend([one] if any(one) else [])
     return calls
 
 

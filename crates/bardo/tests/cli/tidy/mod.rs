@@ -242,6 +242,39 @@ fn a_function_fits_on_a_screen() {
     assert!(short.is_empty(), "these fit on a screen by now; take them off the list:\n{short:#?}");
 }
 
+/// Two crates once wrote rows of the table `river` under letters of their own, and nothing would have told them of one that both
+/// had taken.
+#[test]
+fn a_row_of_the_river_gets_its_letter_from_the_one_list() {
+    let letter = |line: &str| {
+        let mut literals =
+            ["b\"", "b'"].into_iter().flat_map(|open| line.match_indices(open).map(move |(at, _)| (open, at)));
+        literals.any(|(open, at)| {
+            let mut rest = line[at + open.len()..].chars();
+            rest.next().is_some_and(char::is_alphabetic) && rest.next() == open.chars().next_back()
+        })
+    };
+    assert!(
+        letter(r#"rows.push((b"s".to_vec(), None))"#) && letter("Some((b'n', golem)) => {}") && !letter(r#"b"river""#)
+    );
+    let (mut speaking, list) = (0, root().join("crates/styx/src/keys.rs"));
+    for path in files(&root().join("crates"), ".rs") {
+        let source = fs::read_to_string(&path).unwrap();
+        let words = || source.split(|c: char| !c.is_alphanumeric() && c != '_');
+        if path == list
+            || !path.components().any(|part| part.as_os_str() == "src")
+            || !words().any(|word| word == "river")
+        {
+            continue;
+        }
+        speaking += 1;
+        if let Some(line) = source.lines().find(|line| letter(line)) {
+            panic!("{}: `{}`: take the letter from styx::keys", path.display(), line.trim());
+        }
+    }
+    assert!(speaking > 5, "the files that keep the river's books are elsewhere by now");
+}
+
 #[test]
 fn nothing_is_left_lying_about() {
     // Spelled in halves, so that this file does not find itself.

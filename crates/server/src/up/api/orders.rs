@@ -3,7 +3,7 @@
 //! looks the order up.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use axum::Json;
 use axum::extract::{FromRequestParts, Path, State};
@@ -22,6 +22,7 @@ use shell::orders::book::{Answer, Deed, Entry, Key, Request};
 use shell::orders::order;
 use shell::view::figures::plain;
 use shell::{Error, GolemHome};
+use tokio::time::{Instant, timeout};
 use utoipa::ToSchema;
 
 use super::body::JsonBody;
@@ -30,7 +31,7 @@ use super::state::AppState;
 
 /// The header with the key of an order.
 pub(super) const KEY: HeaderName = HeaderName::from_static("idempotency-key");
-/// How often the inbox is checked for an answer.
+/// How often the answer of a golem is looked for that another process runs; this one announces its own.
 const LOOK: Duration = Duration::from_millis(10);
 
 /// The key of an order, drawn here if the client sent none.
@@ -142,18 +143,25 @@ pub(super) async fn give(
     let (home, book, golem) = (app.home.clone(), app.book.clone(), name.to_owned());
     let begun = app.pools.order(move || {
         let place = home.golem(&golem)?;
-        book.begin(&place, &request, deed, |name| bear(&place, name)).map(|entry| (place, entry))
+        let entry = book.begin(&place, &request, deed, |name| bear(&place, name))?;
+        let announced = entry.answer.is_none() && place.is_hosted_here();
+        Ok((place, entry, announced))
     });
-    let (place, mut entry) = begun.await?;
-    let until = Instant::now() + order::PATIENCE;
-    while entry.answer.is_none() && Instant::now() < until {
-        tokio::time::sleep(LOOK).await;
-        if entry.is_answered(&place) {
+    let (place, mut entry, announced) = begun.await?;
+    let (awaited, until) = (place.home().signals().await_reply(entry.id()), Instant::now() + order::PATIENCE);
+    while entry.answer.is_none() {
+        let answered = entry.is_answered(&place);
+        if answered {
             let (book, place, key) = (app.book.clone(), place.clone(), entry.key.clone());
             let looked = app.pools.order(move || book.look(&place, &key)).await;
             // The order has begun; if it cannot be looked up now, it can be later.
             entry = looked.ok().flatten().unwrap_or(entry);
         }
+        let left = until.saturating_duration_since(Instant::now());
+        if entry.answer.is_some() || left.is_zero() {
+            break;
+        }
+        let _ = timeout(if announced && !answered { left } else { left.min(LOOK) }, awaited.announced()).await;
     }
     Ok(entry)
 }

@@ -18,8 +18,9 @@ use super::laws::{self, Heard};
 use super::owner::Owner;
 use super::process::Process;
 use super::town::{Towns, in_memory};
-use crate::up::chores::Chores;
-use crate::up::main_loop::{Plan, Up};
+use crate::up::chores::ChoreSettings;
+use crate::up::hosting::{Plan, stepped};
+use crate::up::main_loop::GolemLoop;
 use crate::up::notify::{Target, Telling, Way};
 use crate::up::wake::{Fall, Job, Outcome, Wake};
 use crate::up::workers::perform;
@@ -67,7 +68,7 @@ struct Run {
 
 /// A host that is up, and what has come back from workers and worlds and was not seen to yet.
 struct Stepped {
-    up: Up,
+    up: GolemLoop,
     home: Process,
     wakes: Vec<Wake>,
     /// The first message that was not heard yet.
@@ -149,7 +150,7 @@ impl Run {
     /// Brings a host up; `None` if it could not come up, and then the next one tries.
     fn come_up(&mut self, disk: &Disk) -> Option<Stepped> {
         let home = Process::begin(&self.root, &self.wall);
-        let up = match Up::stepped(&home, &plan()) {
+        let up = match stepped(&home, &plan()) {
             Ok(up) => up,
             Err(why) => {
                 assert!(disk.refused() > 0 || disk.cut().is_some(), "it does not come up: {why}");
@@ -319,7 +320,7 @@ impl Stepped {
 fn plan() -> Plan {
     let here = Target { way: Way::Command("true".into()), kinds: Vec::new() };
     let telling = Telling { targets: vec![here], heartbeat: None, daily: None, gather: Duration::ZERO, here: None };
-    let chores = Chores { telling, backups: None, archive: None };
+    let chores = ChoreSettings { telling, backups: None, archive: None };
     Plan { speed: 400.0, chores, api: None, gateway: None, relay: None }
 }
 
@@ -342,6 +343,8 @@ fn seen(wake: &Wake) -> String {
         Wake::Back(slot, Outcome::Wanted(_)) => format!("{slot} is wanted"),
         Wake::Back(slot, Outcome::Released(_)) => format!("{slot} is released"),
         Wake::Back(slot, Outcome::Fell(fall)) => format!("{slot} fell: {}", why(fall)),
+        Wake::Letter(golem) => format!("{golem} has a letter"),
+        Wake::Bells => "bells".to_owned(),
         Wake::Answered(slot) => format!("{slot} is answered"),
         Wake::Grown(series) => format!("{} has grown", series.display()),
         Wake::News(news) => news.text.clone(),
