@@ -309,7 +309,22 @@ fn whatever_is_printed_goes_the_one_way_that_a_terminal_cannot_take_for_an_order
 fn every_dependency_says_why_it_is_here() {
     let why = fs::read_to_string(root().join("docs/dependencies.md")).unwrap();
     let workspace = fs::read_to_string(root().join("Cargo.toml")).unwrap();
-    for name in section(&workspace, "[workspace.dependencies]") {
+    let own = |name: &String| ARROWS.iter().any(|(own, _)| own == name);
+    for name in section(&workspace, "[workspace.dependencies]").into_iter().filter(|name| !own(name)) {
         assert!(why.contains(&format!("`{name}`")), "docs/dependencies.md does not say what {name} is for");
+    }
+}
+
+#[test]
+fn every_crate_says_what_it_is_and_what_is_absent_from_it() {
+    let table = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    for (name, _) in ARROWS {
+        assert!(table.contains(&format!("\n| `{name}` | ")), "ARCHITECTURE.md has no row for {name}");
+        let file = root().join("crates").join(name).join("src/lib.rs");
+        let Ok(source) = fs::read_to_string(file) else { continue };
+        let readme = || fs::read_to_string(root().join("crates").join(name).join("README.md")).unwrap();
+        let story = if source.starts_with("//!") { source } else { readme() };
+        let told = ["Absent", "Nothing here"].iter().any(|word| story.contains(word));
+        assert!(told, "{name} does not say what is absent from it");
     }
 }
