@@ -1,4 +1,4 @@
-//! Life tables of agents: what age does to them, from the records people already have.
+//! Life tables of agents: what age does to them, from the records people already have. Golems are unknown here.
 //!
 //! [`Shelf`] takes in what lies on a disk, source by source, and gives it back as one kind of record, [`Life`]: figures and
 //! hashes, no word of what was said. [`Study`] compares each life with itself and says what age does, when an end comes and of

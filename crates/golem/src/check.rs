@@ -173,7 +173,7 @@ fn check_observation(life: &Life, now: Time, observation: &Observation) -> Resul
             return fault("a value is out of bounds");
         }
         if seen.unit < Usdc::ZERO || seen.unit > Usdc::MOST {
-            return fault("the price of a unit is out of bounds");
+            return fault("the worth of a unit is out of bounds");
         }
         last = seen.closed;
     }

@@ -21,6 +21,8 @@ pub mod policy;
 pub mod prediction;
 pub mod regime;
 pub mod rule;
+#[cfg(doctest)]
+mod sealed;
 pub mod shell;
 mod step;
 pub mod stress;

@@ -1,8 +1,10 @@
 //! What a golem is: its [`Life`], the [`Event`]s that make it, and the one door through which it changes.
 //!
 //! A [`Course`] keeps one Life. It lends a [`Draft`], which reads like a Life and is written by `emit` alone, and it lives
-//! records again. Absent: decisions (they are in `golem`, above), a `&mut Life`, a field of it that can be set, a clock,
-//! chance, files, and anything that is said in words.
+//! records again; both run the same `apply`, which calculates and never decides.
+//!
+//! Absent: decisions, which are in `golem`, above; a `&mut Life` and fields of it that can be set; a clock, chance, files and
+//! hash maps; `exp` and `ln` of the standard library.
 
 mod apply;
 pub mod books;
@@ -36,6 +38,8 @@ mod prose;
 mod readers;
 pub mod regime;
 pub mod rule;
+#[cfg(doctest)]
+mod sealed;
 mod spell;
 pub mod stress;
 pub mod thanatopsis;

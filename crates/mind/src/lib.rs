@@ -1,5 +1,7 @@
 //! Clients of the models a golem thinks with.
 //!
+//! Absent: any knowledge of golems and lives. Nothing is decided or kept here, and a key is never written anywhere.
+//!
 //! [`Chat`] asks a model something, for a sum that is never exceeded. The rest turns text into vectors, so that
 //! knowledge can be found again by meaning: [`Served`] asks any OpenAI-compatible server, above all a keyless one on
 //! the same machine. `Local`, behind the feature `local`, runs a small sentence model inside the process.

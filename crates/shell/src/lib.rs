@@ -1,7 +1,7 @@
 //! The shell around one life: it keeps the home, drives a golem through its world, writes down what happened before anything
 //! leaves the process, performs what is owed, and passes on the owner's word.
 //!
-//! Each room stands on those above it. Absent from here: any rule of a life or of money, which are the core's, and whoever
+//! Each room stands on those above it. Absent: rules of a life or of money, which are the core's, and anything that
 //! listens: no API, no gateway, no page, and no crate that serves HTTP.
 
 mod error;

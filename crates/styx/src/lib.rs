@@ -1,5 +1,8 @@
 //! The river between golems: envelopes that no relay can read or change, chains by which a receiver sees what a relay left
-//! out, and the relay itself.
+//! out, a home's books as a machine without a disk, the archive, and, with the feature `relay`, the relay itself.
+//!
+//! Absent: trust in a relay, which reads nothing and takes no address from a client; lives, journals and a home's folder;
+//! any decision about what a golem says or believes.
 
 pub mod archive;
 pub mod bank;

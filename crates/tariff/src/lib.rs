@@ -1,8 +1,8 @@
-//! Who sells models, how a model is named, and what it costs: a table of providers, names as owners write them, the price book,
-//! and tokens as each provider counts them.
+//! Providers and their prices: the table of providers, names of models as owners write them, the price book, and tokens as
+//! each provider counts them.
 //!
-//! Absent from here: anyone who is asked. Nothing is sent, no key is read, and no crate that speaks HTTP is compiled, so whoever
-//! only reckons what was or would be spent needs no client.
+//! Absent: clients. Nothing is sent, no key is read, and no crate that speaks HTTP is compiled, so a program that only reckons
+//! what was or would be spent needs none.
 
 mod address;
 mod book;

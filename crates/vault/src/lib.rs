@@ -1,5 +1,9 @@
-//! Durable state: the journal of a life, its snapshots, the anchored head that guards its end, and the owner's
-//! treasury. Everything here is about never losing, doubling or bending what was acknowledged.
+//! Durable state: the journal of a life, its snapshots, the anchored head that guards its end, the tables of episodes and
+//! entries, the owner's treasury, and the log in which a host writes for many golems. What was acknowledged is never lost,
+//! doubled or bent.
+//!
+//! Absent: decisions about a life, and any knowledge of a world or a network. A damaged record is never skipped and never
+//! repaired: it is reported.
 
 pub mod archive;
 mod calls;

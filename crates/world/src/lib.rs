@@ -3,6 +3,9 @@
 //!
 //! Here are a simulated market, a replay of recorded candles, a job queue, which is no market at all, and the checks of
 //! an owner, which are no simulation either. [`conformance::check`] tests any other world.
+//!
+//! Absent: a golem's life, of which a world sees orders alone; the wall clock, a network, and arithmetic that differs
+//! between machines.
 
 mod chance;
 pub mod checks;

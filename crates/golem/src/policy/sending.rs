@@ -124,7 +124,7 @@ fn verdict(life: &Life, at: Time, flight: &Flight, quote: Option<Quote>, cost: O
     }
 }
 
-/// The expected cost of sending an action: the world's price, and what acting costs anyway.
+/// The expected cost of sending an action: what the world asks for it, and what acting costs anyway.
 fn gas_of(life: &Life, quote: &Quote) -> Usdc {
     life.constitution().economic.per_action + quote.gas
 }

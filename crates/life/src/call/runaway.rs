@@ -65,7 +65,7 @@ impl Calls {
 }
 
 /// The sum that calls are measured against: what the golem was given. Where money is imputed, it is at most what its
-/// capped tokens and calls would cost at the prices so far.
+/// capped tokens and calls would cost by what they have cost so far.
 fn whole(life: &Life) -> Usdc {
     let (given, calls, caps) = (life.purse.given, &life.calls, &life.policy.caps);
     if !life.policy.imputed || calls.spent == Usdc::ZERO {

@@ -64,6 +64,29 @@ pub enum Command {
 }
 
 impl Command {
+    /// The name of a command in logs, without anything that was written in it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Command::Pause => "pause",
+            Command::Resume => "resume",
+            Command::Freeze { .. } => "freeze",
+            Command::Withdraw { .. } => "withdraw",
+            Command::Dream => "dream",
+            Command::Dreams { on: true } => "dreams on",
+            Command::Dreams { on: false } => "dreams off",
+            Command::Wake => "wake",
+            Command::Retire { .. } => "retire",
+            Command::Halt { .. } => "halt",
+            Command::Approve { .. } => "approve",
+            Command::Amend { .. } => "amend",
+            Command::Ask { .. } => "ask",
+            Command::Steer { .. } => "steer",
+            Command::Claim { .. } => "claim",
+            Command::Propose(_) => "propose",
+            Command::Say(_) => "say",
+        }
+    }
+
     /// Whether the command is one that an agent may give; all others are the owner's.
     pub fn is_agents(&self) -> bool {
         matches!(self, Command::Claim { .. } | Command::Propose(_) | Command::Say(_))

@@ -169,25 +169,7 @@ fn order_of(body: &Body) -> Option<&'static str> {
     Some(match body {
         Body::Fund { .. } => "fund",
         Body::Remember { .. } => "remember",
-        Body::Command(command) => match command {
-            Command::Pause => "pause",
-            Command::Resume => "resume",
-            Command::Freeze { .. } => "freeze",
-            Command::Withdraw { .. } => "withdraw",
-            Command::Dream => "dream",
-            Command::Dreams { on: true } => "dreams on",
-            Command::Dreams { on: false } => "dreams off",
-            Command::Wake => "wake",
-            Command::Retire { .. } => "retire",
-            Command::Halt { .. } => "halt",
-            Command::Approve { .. } => "approve",
-            Command::Amend { .. } => "amend",
-            Command::Ask { .. } => "ask",
-            Command::Steer { .. } => "steer",
-            Command::Claim { .. } => "claim",
-            Command::Propose(_) => "propose",
-            Command::Say(_) => "say",
-        },
+        Body::Command(command) => command.name(),
         Body::News(_) | Body::CatchUp => return None,
     })
 }

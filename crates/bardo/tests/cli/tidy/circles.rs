@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
+use super::floors::Needs;
 use super::source::{bare, without_tests};
 
 type Module = Vec<String>;
@@ -81,6 +82,16 @@ impl Rooms {
         told.collect()
     }
 
+    /// The folders that each folder needs; a file beside the folders counts as one.
+    pub(crate) fn between_folders(&self) -> Needs<'_> {
+        let mut needs = Needs::new();
+        for from in self.modules.keys() {
+            let others = self.arrows(from).into_iter().map(|to| folder(to)).filter(|to| *to != folder(from));
+            needs.entry(folder(from)).or_default().extend(others);
+        }
+        needs
+    }
+
     /// The modules this one needs.
     fn arrows(&self, here: &Module) -> BTreeSet<&Module> {
         let (source, mut arrows, mut known) = (&self.modules[here], BTreeSet::new(), Names::new());
@@ -132,6 +143,10 @@ impl Rooms {
             None => Some(module),
         }
     }
+}
+
+fn folder(module: &[String]) -> &str {
+    module.first().map_or("crate", String::as_str)
 }
 
 /// Whether a source has something of this name that could stand beside a module of the same.
@@ -277,7 +292,7 @@ mod tests {
     }
 
     /// Every chapter passes on `apply` from its file of that name, and the test passed over every path that is also a
-    /// module: whoever called `chapter::apply` seemed to need nothing, and a circle of seventeen modules was none.
+    /// module: a caller of `chapter::apply` seemed to need nothing, and a circle of seventeen modules was none.
     #[test]
     fn a_function_named_like_the_module_it_is_in_is_seen() {
         let called = |apply| {
@@ -325,6 +340,24 @@ mod tests {
         let ben = "#[cfg(test)]\nmod curse;\npub fn act() { crate::ada::go() }";
         let curse = "use crate::ada;\nfn lay() { ada::go(); super::act() }";
         assert_eq!(circles(&[("", "mod ada; mod ben;"), ("ada", ada), ("ben", ben), ("ben::curse", curse)]), [""; 0]);
+    }
+
+    #[test]
+    fn folders_that_need_each_other_are_told_though_their_files_form_layers() {
+        let files = [
+            ("", "mod life; mod call;"),
+            ("life", "use crate::call::state::Calls;\npub struct Life(Calls);"),
+            ("call", "pub mod read;\npub mod state;"),
+            ("call::state", "pub struct Calls;"),
+            ("call::read", "use super::state::Calls;\nuse crate::life::Life;\nfn room(_: Life) -> Calls { Calls }"),
+        ];
+        assert_eq!(circles(&files), [""; 0]);
+        let module = |name: &str| name.split("::").filter(|part| !part.is_empty()).map(str::to_owned).collect();
+        let rooms = Rooms::of(files.map(|(name, source)| (module(name), source.to_owned())));
+        assert_eq!(
+            rooms.between_folders(),
+            Needs::from([("call", ["life"].into()), ("crate", BTreeSet::new()), ("life", ["call"].into())])
+        );
     }
 
     #[test]

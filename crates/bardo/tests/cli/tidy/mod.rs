@@ -5,8 +5,10 @@
 mod assertions;
 mod circles;
 mod events;
+mod floors;
 mod functions;
 mod messages;
+mod recipes;
 mod source;
 
 use std::collections::BTreeMap;
@@ -17,7 +19,8 @@ use circles::Rooms;
 
 /// Who may depend on whom. Arrows point down only; the middle ones never see each other.
 const ARROWS: &[(&str, &[&str])] = &[
-    ("golem", &[]),
+    ("life", &[]),
+    ("golem", &["life"]),
     ("vault", &["golem"]),
     ("tariff", &[]),
     ("mind", &["tariff"]),
@@ -44,7 +47,13 @@ const ARROWS: &[(&str, &[&str])] = &[
 /// Arrows of tests alone: whole lives of the laboratory are read back from the bytes that would be on a disk.
 const FOR_TESTS: &[(&str, &str)] = &[("lab", "vault")];
 
-/// Everything the core may stand on: nothing here can tell time, draw chance or touch a file.
+/// The two crates of the core: what a golem is, and what it decides.
+const CORE: [&str; 2] = ["life", "golem"];
+
+/// Arrows between folders of the core that run up. The number only falls.
+const MOST_UP: usize = 42;
+
+/// Everything the core may stand on, beside itself: nothing here can tell time, draw chance or touch a file.
 const CORE_DEPENDENCIES: &[&str] = &["arrayvec", "blake3", "libm", "serde", "serde_json", "thiserror"];
 
 /// Beside the library, and on top of the house: it has a home, a golem's orders and candles to do with.
@@ -145,12 +154,15 @@ fn of_a_chain_only_its_program_knows_the_house() {
 
 #[test]
 fn the_core_depends_on_nothing_that_could_reach_outside() {
-    for used in section(&manifest("golem"), "[dependencies]") {
-        assert!(CORE_DEPENDENCIES.contains(&used.as_str()), "golem must stay pure: what is {used} for?");
+    for (at, name) in CORE.into_iter().enumerate() {
+        for used in section(&manifest(name), "[dependencies]") {
+            let known = CORE_DEPENDENCIES.iter().chain(&CORE[..at]).any(|known| *known == used);
+            assert!(known, "{name} must stay pure: what is {used} for?");
+        }
     }
     let reaching =
         ["std::fs", "std::net", "std::time", "std::env", "std::process", "std::thread", "println!", "eprintln!"];
-    for path in files(&root().join("crates/golem/src"), ".rs") {
+    for path in core_files() {
         let source = fs::read_to_string(&path).unwrap();
         for word in reaching {
             assert!(!source.contains(word), "{}: {word} reaches outside", path.display());
@@ -158,11 +170,13 @@ fn the_core_depends_on_nothing_that_could_reach_outside() {
     }
 }
 
+fn core_files() -> impl Iterator<Item = PathBuf> {
+    CORE.into_iter().flat_map(|name| files(&root().join("crates").join(name).join("src"), ".rs"))
+}
+
 #[test]
-fn no_word_of_trading_stands_in_the_core_outside_its_room() {
-    let core = root().join("crates/golem/src");
-    let outside = files(&core, ".rs").into_iter().filter(|path| !path.starts_with(core.join("market")));
-    for path in outside {
+fn no_word_of_trading_stands_in_the_core() {
+    for path in core_files() {
         let source = fs::read_to_string(&path).unwrap().to_lowercase();
         for (number, line) in source.lines().enumerate() {
             let words = line.split(|c: char| !c.is_alphabetic());
@@ -198,6 +212,18 @@ fn modules_form_layers_in_every_crate() {
     });
     let knotted: Vec<String> = knotted.collect();
     assert!(knotted.is_empty(), "\n{}", knotted.join("\n"));
+}
+
+#[test]
+fn few_arrows_between_folders_of_the_core_run_up() {
+    let told = CORE.map(|name| {
+        let src = root().join("crates").join(name).join("src");
+        let rooms = Rooms::read(&src, files(&src, ".rs"));
+        let needs = rooms.between_folders();
+        floors::upward(&needs).iter().map(|(from, to)| format!("\n  {name}: {from} -> {to}")).collect::<Vec<_>>()
+    });
+    let up = told.concat();
+    assert!(up.len() <= MOST_UP, "{} arrows run up, {MOST_UP} may:{}", up.len(), up.concat());
 }
 
 #[test]
@@ -291,9 +317,24 @@ fn whatever_is_printed_goes_the_one_way_that_a_terminal_cannot_take_for_an_order
 
 #[test]
 fn every_dependency_says_why_it_is_here() {
-    let why = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let why = fs::read_to_string(root().join("docs/dependencies.md")).unwrap();
     let workspace = fs::read_to_string(root().join("Cargo.toml")).unwrap();
-    for name in section(&workspace, "[workspace.dependencies]") {
-        assert!(why.contains(&format!("`{name}`")), "ARCHITECTURE.md does not say what {name} is for");
+    let own = |name: &String| ARROWS.iter().any(|(own, _)| own == name);
+    for name in section(&workspace, "[workspace.dependencies]").into_iter().filter(|name| !own(name)) {
+        assert!(why.contains(&format!("`{name}`")), "docs/dependencies.md does not say what {name} is for");
+    }
+}
+
+#[test]
+fn every_crate_says_what_it_is_and_what_is_absent_from_it() {
+    let table = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    for (name, _) in ARROWS {
+        assert!(table.contains(&format!("\n| `{name}` | ")), "ARCHITECTURE.md has no row for {name}");
+        let file = root().join("crates").join(name).join("src/lib.rs");
+        let Ok(source) = fs::read_to_string(file) else { continue };
+        let readme = || fs::read_to_string(root().join("crates").join(name).join("README.md")).unwrap();
+        let story = if source.starts_with("//!") { source } else { readme() };
+        let told = ["Absent", "Nothing here"].iter().any(|word| story.contains(word));
+        assert!(told, "{name} does not say what is absent from it");
     }
 }
