@@ -2,7 +2,6 @@
 //!
 //! Every event is named here, also each that tells nothing: an event that is forgotten does not compile.
 
-use life::{Life, dream, episode, goal, grimoire, outside, owner, phage, prediction, regime, thanatopsis};
 use life::call::{self, Hold};
 use life::clade::{self, News};
 use life::event::Event;
@@ -13,9 +12,10 @@ use life::policy::Refusal;
 use life::rule::{self, text};
 use life::thought::{self, Question};
 use life::time::Time;
+use life::{Life, dream, episode, goal, grimoire, outside, owner, phage, prediction, regime, thanatopsis};
 
-use crate::{policy, stress};
 use super::Message;
+use crate::{policy, stress};
 
 /// The message of an event, given the life it left behind; none for an internal event.
 pub fn message<'a>(event: &'a Event, life: &'a Life) -> Option<Message<'a>> {

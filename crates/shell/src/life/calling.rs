@@ -211,8 +211,8 @@ mod tests {
 
     use super::*;
     use crate::Home;
-    use settings::{File, Settings};
     use crate::life::birth::{Wish, birth};
+    use settings::{File, Settings};
 
     /// A golem of this process, whose agent may pay a cent for a call; and the reasons it was refused for.
     struct CallRig {
