@@ -189,7 +189,7 @@ fn show(place: &GolemHome, plot: bool, json: bool) -> Result<ExitCode, Error> {
         output::json(&value);
         return Ok(ExitCode::SUCCESS);
     }
-    line(portrait(life, running));
+    line(portrait(place.name.as_str(), life, running));
     if let Some(orders) = Programs::read(place)?.orders.filter(|_| GolemHome::is_ordered(life)) {
         line(format!("  orders     carried out by `{}`, not on paper", orders.command));
         if life.is_dead() && !place.is_buried() {
@@ -296,7 +296,7 @@ fn stress(place: &GolemHome, json: bool) -> Result<ExitCode, Error> {
         }));
         return Ok(ExitCode::SUCCESS);
     }
-    line(format!("{}  load {}", life.birth().name, words::summary(life)));
+    line(format!("{}  load {}", place.name, words::summary(life)));
     for s in &life.stress().active {
         line(format!("  {}", words::line(&words::title(life, s.kind, s.domain), s.severity(figures))));
         let eased = if s.presses { "" } else { ", and grows no more" };
@@ -305,7 +305,7 @@ fn stress(place: &GolemHome, json: bool) -> Result<ExitCode, Error> {
     }
     for n in &life.stress().named {
         line(format!("  {}", words::line(&n.name, n.severity(figures.named_rate))));
-        line(format!("    named by {} itself, closes nothing: {}", life.birth().name, n.description));
+        line(format!("    named by {} itself, closes nothing: {}", place.name, n.description));
     }
     if let Some(closed) = words::closed(life).filter(|_| !life.is_dead()) {
         line(format!("  closed now: {closed}"));
@@ -343,7 +343,7 @@ fn playbook(home: &Home, place: &GolemHome, accept: bool, discard: bool, json: b
     };
     let _loan = if accept || discard { Some(place.borrow()?) } else { None };
     let (golem, _) = Reader::open(&place.database())?.wake()?;
-    let text = std::fs::read_to_string(&path).unwrap_or_else(|_| playbook::render(golem.life()));
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|_| playbook::render(place.name.as_str(), golem.life()));
     let review = playbook::review(&text, golem.life());
     if accept && !review.added.is_empty() {
         let mut living = wake()?;
@@ -368,7 +368,7 @@ fn playbook(home: &Home, place: &GolemHome, accept: bool, discard: bool, json: b
         return Ok(ExitCode::SUCCESS);
     }
     if review.untouched || discard {
-        line(playbook::render(golem.life()).trim_end());
+        line(playbook::render(place.name.as_str(), golem.life()).trim_end());
         return Ok(ExitCode::SUCCESS);
     }
     line(format!("{} was edited; no edit takes effect by itself", path.display()));

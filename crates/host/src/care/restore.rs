@@ -188,7 +188,7 @@ impl Arrival {
         match self.standing {
             Standing::Moved(number) => books::Arrival::declare(&mut treasury, life, Some(number), &tip)?,
             // If this treasury has a line of everything it was given and has returned, there is nothing to say.
-            Standing::Copy if known.is_none() && books::hold_treasury(&treasury, life).is_err() => {
+            Standing::Copy if known.is_none() && books::hold_treasury(&treasury, &place.name, life).is_err() => {
                 books::Arrival::declare(&mut treasury, life, None, &tip)?;
             }
             Standing::Copy => {}

@@ -29,9 +29,8 @@ pub struct Review {
     pub problems: Vec<(usize, String)>,
 }
 
-/// The playbook as text.
-pub fn render(life: &Life) -> String {
-    let name = &life.birth().name;
+/// The playbook as text, under the name its golem has now.
+pub fn render(name: &str, life: &Life) -> String {
     let mut text = format!(
         "# Playbook of {name}\n\n\
          The rules of {name} at tick {}, written by {name} itself. To propose a rule, add a line of the same form and\n\
@@ -108,9 +107,9 @@ pub fn review(text: &str, life: &Life) -> Review {
 ///
 /// The file in its place is first taken aside and looked at, and nothing is put where something stands: an edit saved
 /// at the very moment of writing is kept like any other.
-pub fn write(path: &Path, life: &Life) -> Result<bool, Error> {
+pub fn write(path: &Path, name: &str, life: &Life) -> Result<bool, Error> {
     let (new, was) = (path.with_extension("md.new"), path.with_extension("md.was"));
-    std::fs::write(&new, render(life)).map_err(Error::io("cannot write", &new))?;
+    std::fs::write(&new, render(name, life)).map_err(Error::io("cannot write", &new))?;
     if path.exists() || !was.exists() {
         match std::fs::rename(path, &was) {
             Err(e) if e.kind() != ErrorKind::NotFound => return Err(Error::io("cannot move", path)(e)),

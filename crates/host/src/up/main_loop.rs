@@ -464,7 +464,7 @@ impl Up {
     fn opened(&mut self, at: usize, mut living: Box<Living>, now: Instant) {
         let dead = living.golem().owes_nothing() && living.life().is_dead();
         let ended = dead && living.place().has_gone_home(living.life());
-        self.desk.board.post(Status::of(living.life()));
+        self.desk.board.post(Status::of(living.place().name.as_str(), living.life()));
         let waker = self.waker.clone();
         living.wakes(Arc::new(move || drop(waker.send(Wake::Answered(at)))));
         let slot = &mut self.slots[at];
@@ -523,7 +523,7 @@ impl Up {
         slot.stand = Stand::Dead;
         if let Some(living) = slot.living.take() {
             // The board must no longer say what it waited for.
-            self.desk.board.post(Status::of(living.life()));
+            self.desk.board.post(Status::of(living.place().name.as_str(), living.life()));
             slot.away = true;
             self.crew.give(Job::Leave(at, living));
         }

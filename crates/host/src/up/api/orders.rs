@@ -227,8 +227,8 @@ pub(super) struct Newborn {
 }
 
 impl Newborn {
-    pub(super) fn of(birth: &Birth) -> Newborn {
-        Newborn { name: birth.name.to_string(), id: birth.id.to_string(), generation: birth.generation }
+    pub(super) fn of(name: &Name, birth: &Birth) -> Newborn {
+        Newborn { name: name.to_string(), id: birth.id.to_string(), generation: birth.generation }
     }
 }
 
@@ -262,8 +262,9 @@ pub(super) async fn successor(
     };
     let pools = app.pools.clone();
     let born = pools.read(move || {
-        let (golem, _) = app.home.golem(heir.as_str())?.wake()?;
-        Ok(Newborn::of(&golem.life().birth()))
+        let place = app.home.golem(heir.as_str())?;
+        let (golem, _) = place.wake()?;
+        Ok(Newborn::of(&place.name, golem.life().birth()))
     });
     let born = born.await?;
     answer(&name, entry, |_| Json(born).into_response())
