@@ -123,7 +123,9 @@ fn live(
             Ending::Dead => {}
             Ending::Ticks => line(summary(&place.name, living.life())),
             Ending::Stopped => line(format!("stopped; {}", summary(&place.name, living.life()))),
-            Ending::WorldOver => line(format!("the world has nothing more to show; {}", summary(&place.name, living.life()))),
+            Ending::WorldOver => {
+                line(format!("the world has nothing more to show; {}", summary(&place.name, living.life())))
+            }
         }
     }
     let code = match ending {

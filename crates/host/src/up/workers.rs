@@ -171,7 +171,8 @@ fn let_go(place: &GolemHome, desk: &Arc<Desk>) -> Result<Outcome, Error> {
     }
     let (golem, _) = reader.wake()?;
     let why = "its owner has taken it out of the host; `bardo golem join` brings it back";
-    let status = Status { state: State::Released, why: Some(why.into()), ..Status::of(place.name.as_str(), golem.life()) };
+    let status =
+        Status { state: State::Released, why: Some(why.into()), ..Status::of(place.name.as_str(), golem.life()) };
     Ok(Outcome::Released(Box::new(status)))
 }
 

@@ -226,7 +226,7 @@ pub(super) async fn lineage(
         .pools
         .read(move || {
             let family = heirs::family(&app.home, &app.home.golem(&name)?)?;
-            Ok(Json(family.iter().map(Relative::of).collect()))
+            Ok(Json(Relative::all(&family)))
         })
         .await
 }
