@@ -70,7 +70,7 @@ impl Living {
         let observation = Observation::default();
         let (unsaid, grimoire, memory, rewritten) = (Vec::new(), None, None, false);
         let (thinking, waker) = (None, None);
-        let counter = place.home().counters().of(&place.name).opened();
+        let counter = place.home().counters().open(&place.name, golem.life().id());
         let body = Body {
             place,
             writing,

@@ -23,6 +23,7 @@ use super::systemd::Systemd;
 use super::wake::{Job, Outcome, Wake};
 use crate::feeds::{Feeds, Hears, News};
 use crate::gateway;
+use crate::home::GolemHome;
 use crate::life::desk::{Desk, Scribe};
 use crate::life::{Living, Turn};
 use crate::view::board::Board;
@@ -259,14 +260,33 @@ impl Up {
             // A golem that came to rest has left its id in its glance, so that its file is opened only once.
             let known = Glance::read(&place.vault()).map(|glance| Ok(glance.id));
             match known.unwrap_or_else(|| Reader::open(&place.database()).and_then(|reader| reader.id())) {
-                Ok(id) => {
-                    let at = self.slots.add(place.clone(), id, self.home.wall().now());
-                    self.crew.give(Job::Open(at, place));
-                }
+                Ok(id) => match self.slots.find_id(id).filter(|at| !self.slots[*at].place.database().exists()) {
+                    Some(at) => self.renamed(at, place),
+                    None => {
+                        let at = self.slots.add(place.clone(), id, self.home.wall().now());
+                        self.crew.give(Job::Open(at, place));
+                    }
+                },
                 Err(why) => self.supervisor.unread(&place, &why.to_string()),
             }
         }
         Ok(())
+    }
+
+    /// Takes up a golem under the name that it has been given while it was out of the host.
+    fn renamed(&mut self, at: usize, place: GolemHome) {
+        let slot = &self.slots[at];
+        // A worker that still has its old folder comes back first; the next scan finds this again.
+        if slot.away || slot.living.is_some() {
+            return;
+        }
+        let was = slot.place.name.to_string();
+        info!(target: SAID, golem = place.name.as_str(), was = was.as_str(), "renamed");
+        self.desk.board.forget(&was);
+        self.slots.rename(at, place);
+        self.slots[at].stand = Stand::Out;
+        self.slots[at].falls.clear();
+        self.slots.schedule(at, self.home.wall().now());
     }
 
     /// Lives until it is stopped, then puts everything into place.
@@ -395,7 +415,11 @@ impl Up {
         for bell in rung {
             let _ = fs::remove_file(&bell);
             let name = bell.file_name().and_then(|name| name.to_str());
-            let Some(at) = name.and_then(|name| self.slots.find(name)) else { continue };
+            let Some(at) = name.and_then(|name| self.slots.find(name)) else {
+                // It is new here or has another name now, and is looked for at once.
+                self.census = self.home.wall().now();
+                continue;
+            };
             self.slots[at].rung = true;
             self.hear(at);
         }
@@ -468,7 +492,7 @@ impl Up {
         let waker = self.waker.clone();
         living.wakes(Arc::new(move || drop(waker.send(Wake::Answered(at)))));
         let slot = &mut self.slots[at];
-        slot.id = living.life().id();
+        let id = living.life().id();
         slot.living = Some(living);
         (slot.stand, slot.waits) = (Stand::Up, false);
         let golem = slot.place.name.as_str();
@@ -477,6 +501,7 @@ impl Up {
         } else {
             info!(golem, "up again");
         }
+        self.slots.identify(at, id);
         if ended { self.show_out(at) } else { self.slots.schedule(at, now) }
     }
 
