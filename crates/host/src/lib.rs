@@ -20,6 +20,8 @@ mod program;
 pub mod home;
 pub mod view;
 
+mod led;
+
 pub mod feeds;
 
 pub mod legacy;

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use golem::Name;
 use golem::stress::{self, words};
 use host::care::copies;
+use host::care::rename as renaming;
 use host::care::restore::{self, Consent};
 use host::config::{File, Settings};
 use host::feeds::is_followed;
@@ -43,6 +44,7 @@ pub(crate) fn dispatch(home: &Home, verb: GolemVerb, json: bool) -> Result<ExitC
             playbook(home, &home.read_golem(&name)?, accept, discard, json)
         }
         GolemVerb::Policy { name, set } => owner::policy(home, &name, &set, json),
+        GolemVerb::Rename { name, new } => rename(&home.golem(&name)?, &new, json),
         GolemVerb::Fund(money) => owner::fund(home, &money, json),
         GolemVerb::Withdraw(money) => owner::withdraw(home, &money, json),
         GolemVerb::Costs { name, last, csv } => costs::costs(home, name.as_deref(), last.as_deref(), csv, json),
@@ -413,6 +415,17 @@ fn join(home: &Home, place: &GolemHome, json: bool) -> Result<ExitCode, Error> {
         (true, true) => format!("{name} is back with the host"),
         (true, false) => format!("{name} will run under the next host that comes up"),
     });
+    Ok(ExitCode::SUCCESS)
+}
+
+fn rename(place: &GolemHome, new: &Name, json: bool) -> Result<ExitCode, Error> {
+    let renamed = renaming::rename(place, new)?;
+    let (old, until) = (&renamed.old, golem::Time::millis(renamed.until.unsigned_abs()));
+    if json {
+        output::json(&json!({ "name": new, "was": old, "id": renamed.golem, "until": renamed.until }));
+    } else {
+        line(format!("{old} is {new} now; {old} leads to it until {}", date(until)));
+    }
     Ok(ExitCode::SUCCESS)
 }
 

@@ -38,6 +38,7 @@ use super::weighed::{is_public, weighed};
 use crate::config::{Prices, Settings};
 use crate::errands::{Bound, Counter, Stands, Verdict, Wanted};
 use crate::home::agent;
+use crate::led::Led;
 use crate::mcp::{self, Who};
 use crate::{Error, GolemHome, Home, chance, door, durable};
 
@@ -168,6 +169,7 @@ pub fn serve(listen: Listen, home: &Home) -> Result<Running, Error> {
         own_login: listen.own_login,
     };
     let gateway = Arc::new(gateway);
+    let led = Led::below(home, "/g/", "x-bardo-renamed");
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(THREADS).enable_all().build().map_err(cannot)?;
     let (stop, stopped) = oneshot::channel::<()>();
@@ -185,7 +187,7 @@ pub fn serve(listen: Listen, home: &Home) -> Result<Running, Error> {
                 .fallback(|| async { lost() })
                 .with_state(gateway);
             tokio::select! {
-                () = door::open(listener, router) => {}
+                () = door::open(listener, led.over(router)) => {}
                 _ = stopped => {}
             }
         });

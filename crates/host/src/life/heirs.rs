@@ -394,7 +394,7 @@ pub fn family(home: &Home, of: &GolemHome) -> Result<Vec<(Name, Life)>, Error> {
 pub fn next_name(home: &Home, of: &Name) -> Name {
     let stem = stem(of);
     let names = (2..).map(|n| format!("{stem}-{n}").parse::<Name>());
-    names.flatten().find(|name| !home.place(name).folder.exists()).unwrap_or_else(|| of.clone())
+    names.flatten().find(|name| home.is_free(name)).unwrap_or_else(|| of.clone())
 }
 
 impl std::fmt::Debug for Estate {

@@ -516,7 +516,8 @@ pub(super) async fn retire(
     Keyed(key): Keyed,
     JsonBody(end): JsonBody<Retirement>,
 ) -> Answered {
-    if end.confirm != name {
+    // A client that knows it by an old name repeats that one.
+    if end.confirm != name && app.home.renamed_from(&end.confirm).is_none_or(|now| now.as_str() != name) {
         return Err(Problem::new(StatusCode::BAD_REQUEST, "to end this golem, repeat its name in `confirm`"));
     }
     let request = Request::new(key, "retire", &end);
