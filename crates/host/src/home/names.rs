@@ -85,13 +85,14 @@ impl Home {
         Span::millis(until.map_or(0, |until| until.saturating_sub(self.wall().now_ms())).unsigned_abs())
     }
 
-    /// Names that have led to a golem since this home was opened here, in words for the person who typed them.
+    /// Old names that have led to a golem since this home was opened here, in words for the person who typed them.
     pub fn led_on(&self) -> Vec<String> {
-        let led = self.led.lock().unwrap_or_else(PoisonError::into_inner);
-        let say = |(old, now): (&String, &Name)| {
-            format!("{old} is called {now} now; the old name leads to it for another {}", self.leads_for(old))
+        let led = self.led.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let say = |old: &String| {
+            let (now, left) = (self.renamed_from(old)?, self.leads_for(old));
+            Some(format!("{old} is called {now} now; the old name leads to it for another {left}"))
         };
-        led.iter().map(say).collect()
+        led.iter().filter_map(say).collect()
     }
 
     /// Whether no golem has this name, and it leads to none.

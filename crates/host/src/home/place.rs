@@ -38,8 +38,8 @@ pub struct Home {
     far_worlds: Arc<FarWorlds>,
     minds: Arc<Minds>,
     counters: Arc<Counters>,
-    /// Old names that were asked for and led to a golem, and the name it has now.
-    pub(super) led: Arc<Mutex<BTreeMap<String, Name>>>,
+    /// Old names that were asked for and led to a golem.
+    pub(super) led: Arc<Mutex<BTreeSet<String>>>,
     wall: Wall,
     clock: Arc<Clock>,
 }
@@ -328,8 +328,7 @@ impl Home {
         let found = name.parse().ok().map(|name| self.place(&name)).filter(|golem| golem.database().exists());
         let led = || {
             let place = self.lead(name).filter(|place| place.database().exists())?;
-            let mut led = self.led.lock().unwrap_or_else(PoisonError::into_inner);
-            led.insert(name.to_owned(), place.name.clone());
+            self.led.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned());
             Some(place)
         };
         found.or_else(led).ok_or_else(|| Error::NoGolem(name.to_owned()))

@@ -261,7 +261,7 @@ impl Up {
             let known = Glance::read(&place.vault()).map(|glance| Ok(glance.id));
             match known.unwrap_or_else(|| Reader::open(&place.database()).and_then(|reader| reader.id())) {
                 Ok(id) => match self.slots.find_id(id).filter(|at| !self.slots[*at].place.database().exists()) {
-                    Some(at) => self.renamed(at, place),
+                    Some(at) => self.take_up_renamed(at, place),
                     None => {
                         let at = self.slots.add(place.clone(), id, self.home.wall().now());
                         self.crew.give(Job::Open(at, place));
@@ -274,7 +274,7 @@ impl Up {
     }
 
     /// Takes up a golem under the name that it has been given while it was out of the host.
-    fn renamed(&mut self, at: usize, place: GolemHome) {
+    fn take_up_renamed(&mut self, at: usize, place: GolemHome) {
         let slot = &self.slots[at];
         // A worker that still has its old folder comes back first; the next scan finds this again.
         if slot.away || slot.living.is_some() {
