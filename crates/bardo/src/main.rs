@@ -51,7 +51,9 @@ fn main() -> ExitCode {
         }
         (Err(e), _) => return fail(&e),
     };
-    match dispatch(&home, verb, args.json) {
+    let done = dispatch(&home, verb, args.json);
+    home.led_on().iter().for_each(output::complain);
+    match done {
         Ok(code) => code,
         Err(e) => fail(&e),
     }

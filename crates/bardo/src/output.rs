@@ -91,9 +91,9 @@ pub(crate) fn json_line(text: &str) {
 }
 
 /// One life, on one screen.
-pub(crate) fn portrait(life: &Life, running: bool) -> String {
-    let head = portrait::head(life, running);
-    portrait::rows(life).iter().fold(head, |text, row| text + &format!("\n  {:<10} {}", row.about, row.says))
+pub(crate) fn portrait(name: &str, life: &Life, running: bool) -> String {
+    let head = portrait::head(name, life, running);
+    portrait::rows(name, life).iter().fold(head, |text, row| text + &format!("\n  {:<10} {}", row.about, row.says))
 }
 
 /// Why a tick is remembered.

@@ -9,6 +9,7 @@ mod bodies;
 mod counting;
 pub mod door;
 mod fields;
+pub mod led;
 mod login;
 mod models;
 mod o200k;

@@ -17,7 +17,7 @@ use axum::http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue, UPGR
 use axum::http::{Method, Response, StatusCode};
 use golem::call::{Denied, Left};
 use golem::mortality::phase::Tier;
-use golem::{Name, Usdc};
+use golem::{GolemId, Name, Usdc};
 use serde_json::json;
 use settings::chance;
 use settings::{Prices, Settings};
@@ -43,6 +43,7 @@ use super::shapes::Shapes;
 use super::span;
 use super::weighed::{is_public, weighed};
 use crate::door;
+use crate::led::Led;
 
 /// How long a call may wait for its verdict, and how long for money that is set aside for others.
 const WAITS: Duration = Duration::from_secs(30);
@@ -176,6 +177,7 @@ pub fn serve(listen: Listen, home: &Home, mcp: Speaker) -> Result<Running, Error
         own_login: listen.own_login,
     };
     let gateway = Arc::new(gateway);
+    let led = Led::below(home, "/g/", "x-bardo-renamed");
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(THREADS).enable_all().build().map_err(cannot)?;
     let (stop, stopped) = oneshot::channel::<()>();
@@ -193,7 +195,7 @@ pub fn serve(listen: Listen, home: &Home, mcp: Speaker) -> Result<Running, Error
                 .fallback(|| async { lost() })
                 .with_state(gateway);
             tokio::select! {
-                () = door::open(listener, router) => {}
+                () = door::open(listener, led.over(router)) => {}
                 _ = stopped => {}
             }
         });
@@ -449,8 +451,8 @@ impl Gateway {
             let bound = worst(asked, input, &model, turn.is_trial());
             if login.as_ref().is_some_and(Login::is_unbounded) { unbounded(bound, &model) } else { Ok(bound) }
         };
-        let again = parts.headers.get("idempotency-key").map(|key| known_by(place, key));
         let counter = self.home.counters().of(&place.name);
+        let again = parts.headers.get("idempotency-key").map(|key| known_by(counter.golem(), key));
         let mut bound = worst(&asked, input)?;
         // A login of the program's own is not used for a second request.
         let rough = if login.is_none() { counting::rough(&input, &model.upstream, &asked) } else { 0 };
@@ -588,9 +590,11 @@ fn tell(headers: &mut HeaderMap, stands: Stands, cost: Usdc) {
     }
 }
 
-fn known_by(place: &GolemHome, key: &HeaderValue) -> u64 {
+/// The fingerprint of a call by the key its agent gave it: of one golem, whatever that is called. A golem that was never
+/// opened answers no call, so its fingerprint does not matter.
+fn known_by(golem: Option<GolemId>, key: &HeaderValue) -> u64 {
     let mut hasher = blake3::Hasher::new();
-    hasher.update(place.name.as_str().as_bytes()).update(b"\0").update(key.as_bytes());
+    hasher.update(&golem.map_or([0; 16], |golem| golem.0)).update(b"\0").update(key.as_bytes());
     u64::from_le_bytes(hasher.finalize().as_bytes()[..8].try_into().expect("eight of thirty-two"))
 }
 

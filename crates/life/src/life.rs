@@ -42,6 +42,7 @@ use crate::world::{Manifest, Unsound};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Birth {
     pub id: GolemId,
+    /// The name at birth, which seeded secrets and ids are made of. The name a golem has now is a label outside its life.
     pub name: Name,
     pub generation: u32,
     pub laws: u16,

@@ -68,6 +68,13 @@ pub(crate) enum GolemVerb {
     },
     /// Stressors of a golem: why each presses, and what would clear it
     Stress { name: String },
+    /// Give a golem another name, whether it lives or is dead; the old one leads to it for a day
+    Rename {
+        #[arg(value_name = "OLD")]
+        name: String,
+        #[arg(value_name = "NEW")]
+        new: Name,
+    },
     /// Give it money from the treasury
     Fund(Money),
     /// Take money back to the treasury

@@ -77,7 +77,7 @@ fn report(place: &GolemHome, json: bool) -> Result<ExitCode, Error> {
         return Ok(ExitCode::SUCCESS);
     }
     let so_far = if night.ended { "" } else { ", still asleep" };
-    line(format!("{}, night {} of {}{so_far}", life.birth().name, count(night.number), date(night.began)));
+    line(format!("{}, night {} of {}{so_far}", place.name, count(night.number), date(night.began)));
     night.told.iter().for_each(|text| line(format!("  {text}")));
     line(format!("  it cost {}; all nights together {}, {} of it wasted", night.cost, dreams.spent, dreams.wasted));
     for staged in &dreams.staged {

@@ -10,6 +10,7 @@ use serde_json::json;
 use settings::chance::Secret;
 use settings::{File, Settings};
 use shell::care::copies;
+use shell::care::rename as renaming;
 use shell::care::restore::{self, Consent};
 use shell::feeds::is_followed;
 use shell::home::loan;
@@ -44,6 +45,7 @@ pub(crate) fn dispatch(home: &Home, verb: GolemVerb, json: bool) -> Result<ExitC
             playbook(home, &home.read_golem(&name)?, accept, discard, json)
         }
         GolemVerb::Policy { name, set } => owner::policy(home, &name, &set, json),
+        GolemVerb::Rename { name, new } => rename(&home.golem(&name)?, &new, json),
         GolemVerb::Fund(money) => owner::fund(home, &money, json),
         GolemVerb::Withdraw(money) => owner::withdraw(home, &money, json),
         GolemVerb::Costs { name, last, csv } => costs::costs(home, name.as_deref(), last.as_deref(), csv, json),
@@ -190,7 +192,7 @@ fn show(place: &GolemHome, plot: bool, json: bool) -> Result<ExitCode, Error> {
         output::json(&value);
         return Ok(ExitCode::SUCCESS);
     }
-    line(portrait(life, running));
+    line(portrait(place.name.as_str(), life, running));
     if let Some(orders) = Programs::read(place)?.orders.filter(|_| GolemHome::is_ordered(life)) {
         line(format!("  orders     carried out by `{}`, not on paper", orders.command));
         if life.is_dead() && !place.is_buried() {
@@ -297,7 +299,7 @@ fn stress(place: &GolemHome, json: bool) -> Result<ExitCode, Error> {
         }));
         return Ok(ExitCode::SUCCESS);
     }
-    line(format!("{}  load {}", life.birth().name, words::summary(life)));
+    line(format!("{}  load {}", place.name, words::summary(life)));
     for s in &life.stress().active {
         line(format!("  {}", words::line(&words::title(life, s.kind, s.domain), s.severity(figures))));
         let eased = if s.presses { "" } else { ", and grows no more" };
@@ -306,7 +308,7 @@ fn stress(place: &GolemHome, json: bool) -> Result<ExitCode, Error> {
     }
     for n in &life.stress().named {
         line(format!("  {}", words::line(&n.name, n.severity(figures.named_rate))));
-        line(format!("    named by {} itself, closes nothing: {}", life.birth().name, n.description));
+        line(format!("    named by {} itself, closes nothing: {}", place.name, n.description));
     }
     if let Some(closed) = words::closed(life).filter(|_| !life.is_dead()) {
         line(format!("  closed now: {closed}"));
@@ -344,7 +346,7 @@ fn playbook(home: &Home, place: &GolemHome, accept: bool, discard: bool, json: b
     };
     let _loan = if accept || discard { Some(place.borrow()?) } else { None };
     let (golem, _) = Reader::open(&place.database())?.wake()?;
-    let text = std::fs::read_to_string(&path).unwrap_or_else(|_| playbook::render(golem.life()));
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|_| playbook::render(place.name.as_str(), golem.life()));
     let review = playbook::review(&text, golem.life());
     if accept && !review.added.is_empty() {
         let mut living = wake()?;
@@ -369,7 +371,7 @@ fn playbook(home: &Home, place: &GolemHome, accept: bool, discard: bool, json: b
         return Ok(ExitCode::SUCCESS);
     }
     if review.untouched || discard {
-        line(playbook::render(golem.life()).trim_end());
+        line(playbook::render(place.name.as_str(), golem.life()).trim_end());
         return Ok(ExitCode::SUCCESS);
     }
     line(format!("{} was edited; no edit takes effect by itself", path.display()));
@@ -414,6 +416,17 @@ fn join(home: &Home, place: &GolemHome, json: bool) -> Result<ExitCode, Error> {
         (true, true) => format!("{name} is back with the host"),
         (true, false) => format!("{name} will run under the next host that comes up"),
     });
+    Ok(ExitCode::SUCCESS)
+}
+
+fn rename(place: &GolemHome, new: &Name, json: bool) -> Result<ExitCode, Error> {
+    let renamed = renaming::rename(place, new)?;
+    let (old, until) = (&renamed.old, golem::Time::millis(renamed.until.unsigned_abs()));
+    if json {
+        output::json(&json!({ "name": new, "was": old, "id": renamed.golem, "until": renamed.until }));
+    } else {
+        line(format!("{old} is {new} now; {old} leads to it until {}", date(until)));
+    }
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,10 +1,11 @@
 //! `golem successor`, `testament`, `lineage`, `graveyard`: what the dead have left, and who comes after them.
 
+use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
-use golem::Name;
 use golem::thanatopsis::Testament;
+use golem::{GolemId, Life, Name};
 use serde::Serialize;
 use settings::chance::Secret;
 use shell::care::doctor;
@@ -193,13 +194,15 @@ struct Grave {
 }
 
 pub(crate) fn graveyard(home: &Home, json: bool) -> Result<ExitCode, Error> {
-    let mut graves = Vec::new();
+    let (mut graves, mut names): (Vec<(Grave, Option<GolemId>)>, _) = (Vec::new(), BTreeMap::new());
     for place in home.list()? {
         let (golem, _) = Reader::open(&place.database())?.wake()?;
         let life = golem.life();
+        names.insert(life.id(), place.name.clone());
         let Some(death) = &life.death() else { continue };
         let testament = testament::read(&place, life).ok().flatten();
-        graves.push(Grave {
+        let line = life.birth().lineage.as_ref();
+        let grave = Grave {
             name: place.name.to_string(),
             generation: life.birth().generation,
             born: life.born(),
@@ -208,9 +211,18 @@ pub(crate) fn graveyard(home: &Home, json: bool) -> Result<ExitCode, Error> {
             cause: death.cause.to_string(),
             arc: testament.as_ref().map(|testament| testament.arc.to_string()),
             low_divergence: testament.as_ref().map(|testament| testament.mandate.low_divergence),
-            parent: life.birth().lineage.as_ref().map(|line| line.parent_name.clone()),
-        });
+            parent: line.map(|line| line.parent_name.clone()),
+        };
+        graves.push((grave, line.map(|line| line.parent)));
     }
+    // A predecessor that is here is told by the name it has now.
+    let graves: Vec<Grave> = graves
+        .into_iter()
+        .map(|(grave, parent)| match parent.and_then(|parent| names.get(&parent)) {
+            Some(name) => Grave { parent: Some(name.to_string()), ..grave },
+            None => grave,
+        })
+        .collect();
     if json {
         graves.iter().for_each(output::json);
         return Ok(ExitCode::SUCCESS);
@@ -235,38 +247,30 @@ pub(crate) fn graveyard(home: &Home, json: bool) -> Result<ExitCode, Error> {
 
 /// The family of a golem, from the first of its line down.
 pub(crate) fn lineage(home: &Home, name: &str, json: bool) -> Result<ExitCode, Error> {
-    let family = shell::life::heirs::family(home, &home.golem(name)?)?;
+    let family = heirs::family(home, &home.golem(name)?)?;
     if json {
-        for life in &family {
-            output::json(&shell::life::heirs::Relative::of(life));
-        }
+        heirs::Relative::all(&family).iter().for_each(output::json);
         return Ok(ExitCode::SUCCESS);
     }
-    let roots: Vec<&golem::Life> = family
-        .iter()
-        .filter(|life| {
-            let parent = life.birth().lineage.as_ref().map(|line| line.parent);
-            parent.is_none_or(|parent| !family.iter().any(|other| other.id() == parent))
-        })
-        .collect();
-    for root in roots {
-        branch(root, &family, 0);
-    }
+    let roots = family.iter().filter(|(_, life)| {
+        let parent = life.birth().lineage.as_ref().map(|line| line.parent);
+        parent.is_none_or(|parent| !family.iter().any(|(_, other)| other.id() == parent))
+    });
+    roots.for_each(|root| branch(root, &family, 0));
     Ok(ExitCode::SUCCESS)
 }
 
-fn branch(life: &golem::Life, family: &[golem::Life], depth: usize) {
+fn branch((name, life): &(Name, Life), family: &[(Name, Life)], depth: usize) {
     let end = life.death().map_or("alive".to_owned(), |death| death.cause.to_string());
     line(format!(
-        "{}{} {}  generation {}, {} ticks, skill {:.3}: {end}",
+        "{}{} {name}  generation {}, {} ticks, skill {:.3}: {end}",
         "   ".repeat(depth),
         if life.is_dead() { "†" } else { "•" },
-        life.birth().name,
         life.birth().generation,
         count(life.tick()),
         life.vitality().epistemic
     ));
-    let children = family.iter().filter(|other| {
+    let children = family.iter().filter(|(_, other)| {
         other.birth().lineage.as_ref().is_some_and(|line| line.parent == life.id()) && other.id() != life.id()
     });
     children.for_each(|child| branch(child, family, depth + 1));

@@ -197,7 +197,9 @@ fn freeze(home: &Home, name: &str, reason: &str, json: bool) -> Result<ExitCode,
 pub(crate) fn retire(home: &Home, args: &Retire, json: bool) -> Result<ExitCode, Error> {
     let place = home.golem(&args.name)?;
     let question = format!("retiring {0} ends its life for good. Type its name to go on: ", args.name);
-    if !confirmed(args.confirm.as_deref(), &args.name, &question) {
+    // A person who knows it by an old name may repeat either.
+    let is_its_name = args.confirm.as_deref() == Some(place.name.as_str());
+    if !is_its_name && !confirmed(args.confirm.as_deref(), &args.name, &question) {
         output::complain(format!("nothing was changed; to retire {0}, repeat with --confirm {0}", args.name));
         return Ok(ExitCode::from(exit::USAGE));
     }

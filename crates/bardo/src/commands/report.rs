@@ -24,7 +24,7 @@ pub(crate) fn report(place: &GolemHome, out: Option<&Path>, json: bool) -> Resul
         Some(life) => testament::read(place, life)?,
         None => None,
     };
-    let page = page::page(&format!("{}: a life", place.name), &body(&history, testament.as_ref()));
+    let page = page::page(&format!("{}: a life", place.name), &body(place, &history, testament.as_ref()));
     match out {
         None => line(page.trim_end()),
         Some(path) => {
@@ -35,9 +35,9 @@ pub(crate) fn report(place: &GolemHome, out: Option<&Path>, json: bool) -> Resul
     Ok(ExitCode::SUCCESS)
 }
 
-fn body(history: &History, testament: Option<&Testament>) -> String {
+fn body(place: &GolemHome, history: &History, testament: Option<&Testament>) -> String {
     let Some(life) = &history.life else { return String::new() };
-    let mut text = format!("<h1>{}</h1>\n", escape(life.birth().name.as_str()));
+    let mut text = format!("<h1>{}</h1>\n", escape(place.name.as_str()));
     let standing = match &life.death() {
         Some(death) => format!("Died on day {:.1}, {}.", history.end(), death.cause),
         None => format!("Alive on day {:.1}, {}.", history.end(), output::phase(life.phase())),
@@ -60,7 +60,7 @@ fn body(history: &History, testament: Option<&Testament>) -> String {
         }
         text += "</div>\n";
     }
-    let _ = writeln!(text, "<h2>In figures</h2>\n<pre>{}</pre>", escape(&portrait(life, false)));
+    let _ = writeln!(text, "<h2>In figures</h2>\n<pre>{}</pre>", escape(&portrait(place.name.as_str(), life, false)));
     text + "<p class=\"note\">Drawn from its journal. One life proves nothing, for it or against it.</p>\n"
 }
 

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use golem::policy::Stage;
-use golem::{Golem, Life, Record};
+use golem::{Golem, Life, Name, Record};
 use shell::feeds::{Feeds, Hears, News};
 use shell::life::{Ending, Listener, Living, Pace, Run, Silent};
 use shell::view::herald::Herald;
@@ -121,9 +121,11 @@ fn live(
                 line(format!("everything of {name} is home"));
             }
             Ending::Dead => {}
-            Ending::Ticks => line(summary(living.life())),
-            Ending::Stopped => line(format!("stopped; {}", summary(living.life()))),
-            Ending::WorldOver => line(format!("the world has nothing more to show; {}", summary(living.life()))),
+            Ending::Ticks => line(summary(&place.name, living.life())),
+            Ending::Stopped => line(format!("stopped; {}", summary(&place.name, living.life()))),
+            Ending::WorldOver => {
+                line(format!("the world has nothing more to show; {}", summary(&place.name, living.life())))
+            }
         }
     }
     let code = match ending {
@@ -133,8 +135,7 @@ fn live(
     Ok((ending, code))
 }
 
-fn summary(life: &Life) -> String {
-    let name = &life.birth().name;
+fn summary(name: &Name, life: &Life) -> String {
     if life.is_dead() {
         return format!("{name} is dead, and its closing is not finished; `bardo golem run {name}` goes on with it");
     }

@@ -174,7 +174,7 @@ fn one_golem_leaves_a_running_host_for_a_command_and_comes_back() {
     tent.ok(["grimoire", "import", "ada", &bundle]);
     until("ada is back", || is_running(&tent, "ada"));
     let book = tent.golem("ada").playbook();
-    let written = shell::life::playbook::render(tent.golem("ada").wake().unwrap().0.life());
+    let written = shell::life::playbook::render("ada", tent.golem("ada").wake().unwrap().0.life());
     let rule = "- when vol_ratio > 3 and hour < 2 expect volatility x0.5 over 24\n";
     let first = written.find("\n- ").unwrap() + 1;
     std::fs::write(&book, format!("{}{rule}{}", &written[..first], &written[first..])).unwrap();

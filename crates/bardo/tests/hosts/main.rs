@@ -23,6 +23,7 @@ mod private;
 mod ready;
 mod recover;
 mod reload;
+mod renamed;
 mod retention;
 mod stress;
 mod styx;

@@ -4,18 +4,20 @@
 //! A permit is minted by a preview that the cage lets through. It is bound to the hashes of that preview and of the policy
 //! it was held against, counts once, and runs out. Before anything is sent it is looked at again.
 
-use life::{Draft, Life, limits, stress};
 use life::goal::{self, Ended, Goal};
 use life::money::Usdc;
 use life::mortality::{Partition, economic};
-use life::policy::{Event, Flight, Permit, Refusal, Stage, gate, grown_careful, patience, policy_hash, preview_hash, still_permitted};
+use life::policy::{
+    Event, Flight, Permit, Refusal, Stage, gate, grown_careful, patience, policy_hash, preview_hash, still_permitted,
+};
 use life::rule::vote;
 use life::time::Time;
 use life::world::{Effect, Fate, Outcome, Quote};
+use life::{Draft, Life, limits, stress};
 
-use crate::heartbeat::rest;
 use super::approval;
 use super::ask::{is_needed, still_fits};
+use crate::heartbeat::rest;
 
 /// Drops asks that have not been sent yet, unless they are protective. An ask already sent must land first.
 pub(crate) fn give_way(draft: &mut Draft<'_>) {

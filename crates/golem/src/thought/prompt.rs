@@ -65,6 +65,7 @@ pub fn prompt(life: &Life, question: &Question, recalled: &[String]) -> Prompt {
     }
     user.push_str(task(purpose));
     let end = if purpose == Purpose::Fragment { "" } else { SHAPE };
+    // The name at birth: a prompt follows from the life alone, and its label is not part of that.
     let system = format!("You think for {}. {SYSTEM}{end}", life.birth().name);
     Prompt { system, user, schema: schema(purpose, &life.birth().world), temperature: temperature(life, purpose) }
 }

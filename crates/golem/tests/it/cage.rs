@@ -500,7 +500,8 @@ fn who_declines_asks_a_slow_world_once() {
         }
         look(&mut golem, 1.0, SAFE);
         let slow = |owed: &Owed| !matches!(owed, Owed::Errand(Errand::Reconcile { .. }));
-        while let Some(owed) = golem.owed().find(slow) {
+        loop {
+            let Some(owed) = golem.owed().find(slow) else { break };
             let what = owed.answered(golem.life(), |order| Some(quote(golem.life(), order)), |_| Fate::Pending);
             golem.step(&Input { now: golem.life().now(), roll: SAFE, what }).unwrap();
         }

@@ -146,7 +146,7 @@ fn standing(place: &GolemHome) -> Result<Value, Error> {
     });
     let (calls, now) = (&life.calls(), wall::now_of(life));
     Ok(json!({
-        "name": life.birth().name.to_string(),
+        "name": place.name.as_str(),
         "alive": !life.is_dead(),
         "died_of": life.death().map(|death| death.cause.to_string()),
         "frozen": life.heartbeat().frozen,

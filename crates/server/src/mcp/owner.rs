@@ -81,7 +81,7 @@ pub(super) fn call(home: &Home, name: &str, given: &Given) -> Result<Value, Erro
         "show" => {
             place.catch_up()?;
             let (golem, _) = place.wake()?;
-            let status = plain(serde_json::to_value(Status::of(golem.life())));
+            let status = plain(serde_json::to_value(Status::of(place.name.as_str(), golem.life())));
             Ok(json!({ "status": status, "told": plain(serde_json::to_value(Words::of(golem.life(), &place))) }))
         }
         "events" => {
@@ -138,7 +138,7 @@ fn list(home: &Home) -> Result<Value, Error> {
     let mut all = Vec::new();
     for (place, seen) in home.glances()? {
         let status = match seen.and_then(|_| place.wake()) {
-            Ok((golem, _)) => Status::of(golem.life()),
+            Ok((golem, _)) => Status::of(place.name.as_str(), golem.life()),
             Err(why) => Status::unread(place.name.as_str(), why.to_string()),
         };
         all.push(serde_json::to_value(status).expect("plain data"));

@@ -106,7 +106,8 @@ impl ServerHandler for Server {
 
 fn work(home: &Home, who: &Who, tool: &Tool, given: Map<String, Value>) -> Result<Value, Error> {
     match who {
-        Who::Agent(place) => agent::call(home, place, tool.name, &Given(given)),
+        // An agent that stays connected goes on with its golem under another name.
+        Who::Agent(place) => agent::call(home, &place.present(), tool.name, &Given(given)),
         Who::Owner { .. } => owner::call(home, tool.name, &Given(given)),
     }
 }

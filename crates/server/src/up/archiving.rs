@@ -46,6 +46,7 @@ struct Last {
 pub(super) fn keep_archive(plan: &Archiving, home: &Home, desk: &Desk, until: &Until) {
     let Some(shore) = &desk.shore else { return };
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
+    // By id: a copy is no older because its golem is called otherwise now.
     let (mut last, mut look): (BTreeMap<String, Last>, _) = (BTreeMap::new(), Instant::now());
     while !until.is_over() {
         std::thread::sleep(LOOK);
@@ -53,13 +54,13 @@ pub(super) fn keep_archive(plan: &Archiving, home: &Home, desk: &Desk, until: &U
             continue;
         }
         look = Instant::now() + ROUND;
-        let due = desk.board.all().into_iter().filter(|status| is_due(status, last.get(&status.name)));
+        let due = desk.board.all().into_iter().filter(|status| is_due(status, last.get(&status.id)));
         for status in due.collect::<Vec<_>>() {
             if until.is_over() {
                 break;
             }
             match keep(plan, home, desk, shore, (&runtime, &until.now), &status.name) {
-                Ok((tick, dead)) => drop(last.insert(status.name, Last { tick, dead, at: Instant::now() })),
+                Ok((tick, dead)) => drop(last.insert(status.id, Last { tick, dead, at: Instant::now() })),
                 Err(why) => {
                     if shore.archive_failed(&why.to_string()) {
                         warn!(golem = status.name, %why, "cannot be kept in the archive");

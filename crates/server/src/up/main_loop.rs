@@ -23,6 +23,7 @@ use super::pace::Pace;
 use super::slots::{Slots, Stand};
 use super::supervision::{ELSEWHERE, Next, RestartAfter, SAID, Supervisor};
 use super::wake::{Job, Outcome, Wake};
+use shell::home::GolemHome;
 
 /// How often the folder of bells is looked at where the kernel does not report new ones; otherwise the folder of golems and this
 /// one are looked at together.
@@ -186,14 +187,33 @@ impl GolemLoop {
             // A golem that came to rest has left its id in its glance, so that its file is opened only once.
             let known = Glance::read(&place.vault()).map(|glance| Ok(glance.id));
             match known.unwrap_or_else(|| Reader::open(&place.database()).and_then(|reader| reader.id())) {
-                Ok(id) => {
-                    let at = self.slots.add(place.clone(), id, self.home.wall().now());
-                    self.crew.give(Job::Open(at, place));
-                }
+                Ok(id) => match self.slots.find_id(id).filter(|at| !self.slots[*at].place.database().exists()) {
+                    Some(at) => self.take_up_renamed(at, place),
+                    None => {
+                        let at = self.slots.add(place.clone(), id, self.home.wall().now());
+                        self.crew.give(Job::Open(at, place));
+                    }
+                },
                 Err(why) => self.supervisor.unread(&place, &why.to_string()),
             }
         }
         Ok(())
+    }
+
+    /// Takes up a golem under the name that it has been given while it was out of the host.
+    fn take_up_renamed(&mut self, at: usize, place: GolemHome) {
+        let slot = &self.slots[at];
+        // A worker that still has its old folder comes back first; the next scan finds this again.
+        if slot.away || slot.living.is_some() {
+            return;
+        }
+        let was = slot.place.name.to_string();
+        info!(target: SAID, golem = place.name.as_str(), was = was.as_str(), "renamed");
+        self.desk.board.forget(&was);
+        self.slots.rename(at, place);
+        self.slots[at].stand = Stand::Out;
+        self.slots[at].falls.clear();
+        self.slots.schedule(at, self.home.wall().now());
     }
 
     /// Does whatever is due by now, and says when there is something to do again if nothing wakes it before.
@@ -295,12 +315,15 @@ impl GolemLoop {
         }
     }
 
-    /// Lets a golem with a new letter hear it at once, if it is here.
+    /// Lets a golem with a new letter hear it at once, if it is here. One that is new here or has another name now is looked for at
+    /// once.
     fn rung_for(&mut self, name: &str) {
-        if let Some(at) = self.slots.find(name) {
-            self.slots[at].rung = true;
-            self.hear(at);
-        }
+        let Some(at) = self.slots.find(name) else {
+            self.census = self.home.wall().now();
+            return;
+        };
+        self.slots[at].rung = true;
+        self.hear(at);
     }
 
     fn hear(&mut self, at: usize) {
@@ -366,11 +389,11 @@ impl GolemLoop {
     fn opened(&mut self, at: usize, mut living: Box<Living>, now: Instant) {
         let dead = living.golem().owes_nothing() && living.life().is_dead();
         let ended = dead && living.place().has_gone_home(living.life());
-        self.desk.board.post(Status::of(living.life()));
+        self.desk.board.post(Status::of(living.place().name.as_str(), living.life()));
         let waker = self.waker.clone();
         living.wakes(Arc::new(move || drop(waker.send(Wake::Answered(at)))));
         let slot = &mut self.slots[at];
-        slot.id = living.life().id();
+        let id = living.life().id();
         slot.living = Some(living);
         (slot.stand, slot.waits) = (Stand::Up, false);
         let golem = slot.place.name.as_str();
@@ -379,6 +402,7 @@ impl GolemLoop {
         } else {
             info!(golem, "up again");
         }
+        self.slots.identify(at, id);
         if ended { self.show_out(at) } else { self.slots.schedule(at, now) }
     }
 
@@ -425,7 +449,7 @@ impl GolemLoop {
         slot.stand = Stand::Dead;
         if let Some(living) = slot.living.take() {
             // The board must no longer say what it waited for.
-            self.desk.board.post(Status::of(living.life()));
+            self.desk.board.post(Status::of(living.place().name.as_str(), living.life()));
             slot.away = true;
             self.crew.give(Job::Leave(at, living));
         }

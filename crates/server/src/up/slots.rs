@@ -56,6 +56,7 @@ pub(super) enum Stand {
 pub(super) struct Slots {
     all: Vec<Slot>,
     names: BTreeMap<String, usize>,
+    ids: BTreeMap<GolemId, usize>,
     due: BinaryHeap<Reverse<(Instant, usize)>>,
 }
 
@@ -64,6 +65,7 @@ impl Slots {
     pub(super) fn add(&mut self, place: GolemHome, id: GolemId, now: Instant) -> usize {
         let at = self.all.len();
         self.names.insert(place.name.to_string(), at);
+        self.ids.insert(id, at);
         self.all.push(Slot {
             place,
             id,
@@ -83,6 +85,25 @@ impl Slots {
 
     pub(super) fn find(&self, name: &str) -> Option<usize> {
         self.names.get(name).copied()
+    }
+
+    /// The golem with this id, whatever it is called.
+    pub(super) fn find_id(&self, id: GolemId) -> Option<usize> {
+        self.ids.get(&id).copied().filter(|at| self.all[*at].id == id)
+    }
+
+    /// Notes which golem a folder turned out to hold.
+    pub(super) fn identify(&mut self, at: usize, id: GolemId) {
+        self.all[at].id = id;
+        self.ids.insert(id, at);
+    }
+
+    /// Gives a golem the folder that it has under its new name.
+    pub(super) fn rename(&mut self, at: usize, place: GolemHome) {
+        let name = place.name.to_string();
+        let before = std::mem::replace(&mut self.all[at].place, place);
+        self.names.remove(before.name.as_str());
+        self.names.insert(name, at);
     }
 
     pub(super) fn len(&self) -> usize {

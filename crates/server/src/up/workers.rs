@@ -102,7 +102,7 @@ fn introduce(newborn: &Living, desk: &Desk) {
 fn introduce_unlived(place: &GolemHome, desk: &Desk) {
     let name = place.name.as_str();
     if desk.board.one(name).is_none() {
-        let read = catch_unwind(AssertUnwindSafe(|| place.wake().map(|(golem, _)| Status::of(golem.life()))));
+        let read = catch_unwind(AssertUnwindSafe(|| place.wake().map(|(golem, _)| Status::of(name, golem.life()))));
         let unread = |why: String| Status::unread(name, why);
         let status = read
             .map_or_else(|panic| unread(panic_message(&panic)), |read| read.unwrap_or_else(|e| unread(e.to_string())));
@@ -170,7 +170,8 @@ fn let_go(place: &GolemHome, desk: &Arc<Desk>) -> Result<Outcome, Error> {
     }
     let (golem, _) = reader.wake()?;
     let why = "its owner has taken it out of the host; `bardo golem join` brings it back";
-    let status = Status { state: State::Released, why: Some(why.into()), ..Status::of(golem.life()) };
+    let status =
+        Status { state: State::Released, why: Some(why.into()), ..Status::of(place.name.as_str(), golem.life()) };
     Ok(Outcome::Released(Box::new(status)))
 }
 

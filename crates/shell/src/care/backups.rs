@@ -31,7 +31,7 @@ use crate::{Error, hash, private};
 /// How often a golem that pays in while it is copied is copied again.
 const TRIES: usize = 20;
 /// Files of a home that are copied as they are.
-pub(crate) const FILES: &[&str] = &["bardo.toml", "home-id", "prices.csv"];
+pub(crate) const FILES: &[&str] = &["bardo.toml", "home-id", "prices.csv", "renamed"];
 /// Keys, encrypted.
 pub(crate) const SEALED: &str = "keys.sealed";
 /// The owner's shelf.
@@ -217,12 +217,12 @@ impl Backups {
                 if folder.exists() {
                     fs::remove_dir_all(&folder).map_err(Error::io("cannot remove", &folder))?;
                 }
-                match home.golem(&name).and_then(|place| self.copy(&place, stamp)) {
-                    Ok(kept) => drop(round.golems.insert(name, kept)),
-                    Err(why) => {
-                        round.golems.remove(&name);
-                        round.missing.insert(name, why.to_string());
-                    }
+                round.golems.remove(&name);
+                let copied = home.golem(&name).and_then(|place| Ok((self.copy(&place, stamp)?, place.name)));
+                match copied {
+                    // It may have another name by now, and its copies with it.
+                    Ok((kept, now)) => drop(round.golems.insert(now.to_string(), kept)),
+                    Err(why) => drop(round.missing.insert(name, why.to_string())),
                 }
             }
         }
@@ -307,8 +307,12 @@ impl Backups {
         sweep(&self.folder.join("home"), &names("home/"))?;
         for golem in fs::read_dir(self.folder.join("golems")).into_iter().flatten().flatten() {
             let name = golem.file_name().to_string_lossy().into_owned();
-            let copies = kept.iter().filter_map(|round| Some(round.golems.get(&name)?.copy.clone())).collect();
+            let copies: BTreeSet<String> =
+                kept.iter().filter_map(|round| Some(round.golems.get(&name)?.copy.clone())).collect();
             sweep(&golem.path(), &copies)?;
+            if copies.is_empty() {
+                sweep_former(&golem.path(), &kept)?;
+            }
         }
         Ok(())
     }
@@ -320,6 +324,18 @@ fn sweep(folder: &Path, needed: &BTreeSet<String>) -> Result<(), Error> {
     for name in numbered(folder) {
         if !needed.contains(&name) && number_of(&name) < newest {
             remove(&folder.join(name))?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes the copies under a name that no round has any more, where each round has their golem under its present name.
+fn sweep_former(folder: &Path, kept: &[Round]) -> Result<(), Error> {
+    for name in numbered(folder) {
+        let copy = folder.join(&name);
+        let Ok(Some(label)) = label_of(&copy) else { continue };
+        if !kept.is_empty() && kept.iter().all(|round| round.golems.values().any(|golem| golem.id == label.id)) {
+            remove(&copy)?;
         }
     }
     Ok(())

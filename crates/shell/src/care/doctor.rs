@@ -72,6 +72,9 @@ pub fn examine(home: &Home, mut tell: impl FnMut(Finding)) -> Result<(), Error> 
     if let Some(why) = home.clock_trouble() {
         tell(Finding::wrong("clock", why));
     }
+    if let Err(why) = home.renames() {
+        tell(Finding::wrong("names", why.to_string()));
+    }
     if !home.has_reserve() {
         let why = "no room is kept for orders that stop something; `bardo init` lays it aside, once there is some";
         tell(Finding::soon("reserve", why));

@@ -7,6 +7,7 @@ pub mod doctor;
 pub mod label;
 mod parcel;
 pub mod recover;
+pub mod rename;
 pub mod restore;
 pub mod river;
 pub mod sealed;

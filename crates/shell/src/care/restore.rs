@@ -41,6 +41,8 @@ struct Arrival {
     crib: Crib,
     reader: Reader,
     golem: Golem,
+    /// Its name where the copy was made.
+    called: Option<Name>,
     standing: Standing,
 }
 
@@ -49,13 +51,15 @@ pub fn restore(home: &Home, from: &Path, name: Option<Name>, consent: &Consent) 
     home.require()?;
     let arrival = Arrival::look_at(home, from, consent)?;
     let (life, id) = (arrival.golem.life().clone(), arrival.golem.life().id());
-    let name = name.unwrap_or_else(|| life.birth().name.clone());
+    let here = home.list()?.into_iter().find(|here| here.is(id));
+    // As it is called here; or else where it comes from, which its birth record does not know.
+    let called = here.as_ref().map(|here| here.name.clone()).or_else(|| arrival.called.clone());
+    let name = name.or(called).unwrap_or_else(|| life.birth().name.clone());
     let place = home.place(&name);
-    if place.folder.exists() && !place.is(id) {
-        return Err(Error::NameTaken(name));
+    if !place.is(id) {
+        home.must_be_free(&name, Some(id))?;
     }
     // A host that lives it lets go of it first, and what its log still has must not come back over the copy.
-    let here = home.list()?.into_iter().find(|here| here.is(id));
     let loan = here.as_ref().map(GolemHome::borrow).transpose()?;
     if let (Some(here), Some(loan)) = (&here, &loan) {
         empty_the_log(here, loan, id, consent)?;
@@ -138,7 +142,7 @@ impl Arrival {
         let crib = Crib::take(&home.golems(), from)?;
         let reader = Reader::open(&crib.folder().join("life.db"))?;
         let (golem, _) = reader.verify(Path::new(""))?;
-        let mut standing = Standing::Copy;
+        let (mut standing, mut called) = (Standing::Copy, None);
         if let Some(label) = crib.label()? {
             if label.records != golem.seq() {
                 return Err(vault::Error::Stale { here: golem.seq(), known: label.records }.into());
@@ -147,6 +151,7 @@ impl Arrival {
                 return Err(Error::Damaged("the label of this archive belongs to another; use another copy".into()));
             }
             standing = label::standing(home, &label, consent.signed_by.as_deref(), consent.take_over)?;
+            called = Some(label.name);
         }
         file_yields_birth(crib.folder(), &golem.life().birth())?;
         if golem.life().transfers_taken() == 0 {
@@ -158,7 +163,7 @@ impl Arrival {
             return Err(Error::WrongSecret(from.join("secret")));
         }
         crib.must_be_as_labelled()?;
-        Ok(Arrival { crib, reader, golem, standing })
+        Ok(Arrival { crib, reader, golem, called, standing })
     }
 
     /// Rewinds the world's record, which may have gone on after the journal was copied; what the copy has not permitted
@@ -188,7 +193,7 @@ impl Arrival {
         match self.standing {
             Standing::Moved(number) => books::Arrival::declare(&mut treasury, life, Some(number), &tip)?,
             // If this treasury has a line of everything it was given and has returned, there is nothing to say.
-            Standing::Copy if known.is_none() && books::hold_treasury(&treasury, life).is_err() => {
+            Standing::Copy if known.is_none() && books::hold_treasury(&treasury, &place.name, life).is_err() => {
                 books::Arrival::declare(&mut treasury, life, None, &tip)?;
             }
             Standing::Copy => {}

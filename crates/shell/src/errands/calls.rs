@@ -6,12 +6,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use golem::call::{Denied, How, Kinds, Left, Unit, Used};
 use golem::mortality::phase::{Phase, Tier};
-use golem::{Name, Usdc};
+use golem::{GolemId, Name, Usdc};
 use tariff::Price;
 use tokio::sync::{oneshot, watch};
 
@@ -166,18 +166,50 @@ pub struct Done {
 
 /// The counters of a home, one for each golem that was called for.
 #[derive(Debug, Default)]
-pub struct Counters(Mutex<BTreeMap<Name, Arc<Counter>>>);
+pub struct Counters(Mutex<KnownCounters>);
+
+#[derive(Debug, Default)]
+struct KnownCounters {
+    /// The counter of each golem, and the name it was opened under.
+    golems: BTreeMap<GolemId, (Name, Arc<Counter>)>,
+    names: BTreeMap<Name, Arc<Counter>>,
+}
 
 impl Counters {
     pub fn of(&self, name: &Name) -> Arc<Counter> {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(all.entry(name.clone()).or_default())
+        let mut known = self.known();
+        Arc::clone(known.names.entry(name.clone()).or_default())
+    }
+
+    /// Opens the counter of a golem that runs under this name from now on. It is the one that the golem had under an
+    /// earlier name, if there is one, and never that of another golem which had this name before.
+    pub(crate) fn open(&self, name: &Name, golem: GolemId) -> Served {
+        let mut known = self.known();
+        let is_its = |counter: &&Arc<Counter>| counter.golem.get().is_none_or(|other| *other == golem);
+        let counter = match known.golems.get(&golem) {
+            Some((_, counter)) => Arc::clone(counter),
+            None => known.names.get(name).filter(is_its).cloned().unwrap_or_default(),
+        };
+        let _ = counter.golem.set(golem);
+        let before = known.golems.insert(golem, (name.clone(), Arc::clone(&counter)));
+        let is_old = |before: &Name| known.names.get(before).is_some_and(|other| Arc::ptr_eq(other, &counter));
+        if let Some((before, _)) = before.filter(|(before, _)| before != name && is_old(before)) {
+            known.names.remove(&before);
+        }
+        known.names.insert(name.clone(), Arc::clone(&counter));
+        counter.opened()
+    }
+
+    fn known(&self) -> MutexGuard<'_, KnownCounters> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// The counter of one golem.
 #[derive(Default)]
 pub struct Counter {
+    /// The golem; none before it was opened for the first time.
+    golem: OnceLock<GolemId>,
     state: Mutex<State>,
     /// Raised when calls under way have to end.
     cut: watch::Sender<u64>,
@@ -200,6 +232,11 @@ struct State {
 }
 
 impl Counter {
+    /// The golem that this is the counter of, once it was opened.
+    pub fn golem(&self) -> Option<GolemId> {
+        self.golem.get().copied()
+    }
+
     /// Asks for a call to be let through; false if the golem is not running.
     pub fn ask(&self, wanted: Wanted) -> bool {
         let mut state = self.state();
@@ -310,7 +347,7 @@ impl Counter {
     }
 
     /// Marks the golem as running, until the returned guard is dropped.
-    pub(crate) fn opened(self: &Arc<Counter>) -> Served {
+    fn opened(self: &Arc<Counter>) -> Served {
         self.state().lived += 1;
         Served(Arc::clone(self))
     }
@@ -361,5 +398,25 @@ impl Drop for Served {
         if state.lived == 0 {
             state.wanted.clear();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_golem_keeps_its_counter_under_another_name_and_leaves_it_to_no_other() {
+        let (ada, bea): (Name, Name) = ("ada".parse().unwrap(), "bea".parse().unwrap());
+        let (counters, first, second) = (Counters::default(), GolemId([1; 16]), GolemId([2; 16]));
+        drop(counters.open(&ada, first));
+        let renamed = counters.open(&bea, first);
+        assert!(Arc::ptr_eq(&renamed.0, &counters.of(&bea)) && counters.of(&bea).is_lived());
+        assert_eq!(counters.of(&ada).golem(), None, "nothing is left under the old name");
+        drop(counters.open(&ada, second));
+        assert_eq!((counters.of(&ada).golem(), counters.of(&bea).golem()), (Some(second), Some(first)));
+        // A golem that takes over the name of another gets a counter of its own.
+        drop(counters.open(&bea, second));
+        assert_eq!((counters.of(&bea).golem(), counters.of(&bea).is_lived()), (Some(second), false));
     }
 }

@@ -11,7 +11,7 @@ use golem::event::Event;
 use golem::owner;
 use golem::policy;
 use golem::world::Outcome;
-use golem::{Life, Record, Usdc};
+use golem::{Life, Name, Record, Usdc};
 use serde::{Deserialize, Serialize};
 use vault::treasury::{Row, Transfer};
 use vault::{Anchor, Passing, Reader, Treasury};
@@ -226,14 +226,14 @@ impl Own {
 }
 
 /// Compares the treasury's book and the life's, as far as that is possible at once.
-pub(crate) fn hold_treasury(treasury: &Treasury, life: &Life) -> Result<(), Error> {
-    Account::of(treasury, life)?.agrees(life).map_err(|why| apart(life, &why))
+pub(crate) fn hold_treasury(treasury: &Treasury, name: &Name, life: &Life) -> Result<(), Error> {
+    Account::of(treasury, life)?.agrees(life).map_err(|why| apart(name, &why))
 }
 
 /// Compares the world's book and the life's: what was given out is what is held, but for pending actions, and nothing
 /// was done that was never asked for.
-pub(crate) fn hold_world(ledger: &Ledger, life: &Life) -> Result<(), Error> {
-    world_agrees(ledger, life).map_err(|why| apart(life, &why))
+pub(crate) fn hold_world(ledger: &Ledger, name: &Name, life: &Life) -> Result<(), Error> {
+    world_agrees(ledger, life).map_err(|why| apart(name, &why))
 }
 
 pub fn world_agrees(ledger: &Ledger, life: &Life) -> Result<(), String> {
@@ -277,6 +277,6 @@ fn last(rows: &[Row]) -> u64 {
     rows.last().map_or(0, |row| row.number)
 }
 
-fn apart(life: &Life, why: &str) -> Error {
-    vault::Error::unanchored(format!("{}: {why}", life.birth().name)).into()
+fn apart(name: &Name, why: &str) -> Error {
+    vault::Error::unanchored(format!("{name}: {why}")).into()
 }

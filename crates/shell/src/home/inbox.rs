@@ -85,7 +85,11 @@ pub fn send(to: &GolemHome, body: Body) -> Result<PathBuf, Error> {
 /// Puts a letter in that counts once however often it is sent.
 pub fn send_as(to: &GolemHome, id: CommandId, body: Body) -> Result<PathBuf, Error> {
     let inbox = &to.inbox();
-    fs::create_dir_all(inbox).map_err(Error::io("cannot create", inbox))?;
+    // Only the inbox: a golem that was renamed meanwhile must not get a second folder.
+    match fs::create_dir(inbox) {
+        Err(e) if e.kind() != std::io::ErrorKind::AlreadyExists => return Err(Error::io("cannot create", inbox)(e)),
+        _ => {}
+    }
     let letter = Letter { id, body };
     letter.check().map_err(Error::Refused)?;
     // Letters are read in the order of their names, and no clock has a say in it: this one comes after all that

@@ -70,6 +70,11 @@ impl GolemHome {
 }
 
 impl Loan {
+    /// Follows the golem to the folder that it has been moved to: a host is told there that it may have it again.
+    pub(crate) fn follow(&mut self, to: &GolemHome) {
+        self.place = to.clone();
+    }
+
     /// Tells a host that it may forget records it could not carry over: a copy takes the place of this life.
     pub(crate) fn give_up(&self) -> Result<(), Error> {
         let marker = self.place.folder.join(GIVEN_UP);

@@ -10,6 +10,7 @@ pub mod inbox;
 pub mod key;
 pub mod links;
 pub mod loan;
+pub mod names;
 mod place;
 pub mod prices;
 mod reserve;

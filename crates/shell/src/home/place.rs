@@ -41,11 +41,13 @@ pub struct Home {
     minds: Arc<Minds>,
     counters: Arc<Counters>,
     signals: Arc<Signals>,
+    /// Old names that were asked for and led to a golem.
+    pub(super) led: Arc<Mutex<BTreeSet<String>>>,
     wall: Wall,
     clock: Arc<Clock>,
 }
 
-/// The folder of one golem.
+/// The folder of one golem. Its name is what the golem is called: the record of a life has only the name at birth.
 #[derive(Clone, Debug)]
 pub struct GolemHome {
     pub name: Name,
@@ -92,6 +94,7 @@ impl Home {
             minds,
             counters: Arc::default(),
             signals: Arc::default(),
+            led: Arc::default(),
             wall,
             clock: Arc::default(),
         }
@@ -327,11 +330,16 @@ impl Home {
         GolemHome { name: name.clone(), folder: self.golems().join(name.as_str()), home: self.clone() }
     }
 
-    /// A golem that exists.
+    /// A golem that exists, by its name or by one that leads to it.
     pub fn golem(&self, name: &str) -> Result<GolemHome, Error> {
         self.require()?;
         let found = name.parse().ok().map(|name| self.place(&name)).filter(|golem| golem.database().exists());
-        found.ok_or_else(|| Error::NoGolem(name.to_owned()))
+        let led = || {
+            let place = self.lead(name).filter(|place| place.database().exists())?;
+            self.led.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned());
+            Some(place)
+        };
+        found.or_else(led).ok_or_else(|| Error::NoGolem(name.to_owned()))
     }
 
     /// Every golem here at a glance, by name, and whether a process runs it.

@@ -56,7 +56,9 @@ fn draft(place: &GolemHome, life: &Life, grimoire: &Grimoire, secret: &Secret) -
     let journal = tip.hash.iter().map(|byte| format!("{byte:02x}")).collect();
     let outside = Outside { secret: secret.reveal(), records: tip.seq, journal };
     let whole = whole(grimoire, life);
-    write(life, &whole, &review, outside).ok_or_else(|| Error::Usage(format!("{} is not dead", place.name)))
+    let written = write(life, &whole, &review, outside);
+    let written = written.ok_or_else(|| Error::Usage(format!("{} is not dead", place.name)))?;
+    Ok(Testament { name: place.name.to_string(), ..written })
 }
 
 /// Packs what was known and may cross a death into a bundle, and puts what is worth it onto the owner's shelf.
@@ -70,7 +72,7 @@ pub(crate) fn bequeath(place: &GolemHome, life: &Life, grimoire: &Grimoire) -> R
     Ok((*blake3::hash(text.as_bytes()).as_bytes(), lines.len() as u32))
 }
 
-/// The testament as it is on disk, if it is the one that the journal says was written.
+/// The testament as it is on disk, if it is the one that the journal says was written; under the name its golem has now.
 pub fn read(place: &GolemHome, life: &Life) -> Result<Option<Testament>, Error> {
     let Some(hash) = life.death().and_then(|death| death.progress.testament) else { return Ok(None) };
     let path = place.testament("json");
@@ -79,8 +81,9 @@ pub fn read(place: &GolemHome, life: &Life) -> Result<Option<Testament>, Error> 
         let why = format!("{} is not the testament that was written; bring it back from a backup", path.display());
         return Err(Error::Refused(why));
     }
-    let testament = serde_json::from_slice(&text);
-    Ok(Some(testament.map_err(|e| Error::Refused(format!("{} cannot be read: {e}", path.display())))?))
+    let testament: Result<Testament, _> = serde_json::from_slice(&text);
+    let testament = testament.map_err(|e| Error::Refused(format!("{} cannot be read: {e}", path.display())))?;
+    Ok(Some(Testament { name: place.name.to_string(), ..testament }))
 }
 
 fn date(at: Time) -> String {

@@ -50,9 +50,7 @@ impl Wish {
 /// Brings a golem into the world and funds it.
 pub fn birth(home: &Home, wish: Wish) -> Result<Living, Error> {
     let place = home.place(&wish.name);
-    if place.folder.exists() {
-        return Err(Error::NameTaken(wish.name));
-    }
+    home.must_be_free(&wish.name, None)?;
     let constitution = wish.settings.constitution()?;
     let endowment =
         Endowment { credit: wish.settings.money("funds.credit"), capital: wish.settings.money("funds.capital") };
@@ -197,9 +195,13 @@ fn make_place(
     let nursery = Place { folder: cradle.clone(), heads: home.heads() };
     drop(Vault::create(&nursery, &record, golem.life(), 1)?);
     sync_folder(&cradle)?;
-    if fs::rename(&cradle, &place.folder).is_err() {
+    let moved = home.hold_names().and_then(|_names| {
+        home.must_be_free(&wish.name, None)?;
+        fs::rename(&cradle, &place.folder).map_err(|_| Error::NameTaken(wish.name.clone()))
+    });
+    if let Err(why) = moved {
         let _ = fs::remove_dir_all(&cradle);
-        return Err(Error::NameTaken(wish.name.clone()));
+        return Err(why);
     }
     sync_folder(&home.golems())
 }

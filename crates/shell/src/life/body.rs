@@ -124,7 +124,7 @@ impl Body {
         if self.unsaid.is_empty() {
             return Ok(());
         }
-        self.writing.commit(life)?;
+        self.writing.commit(&self.place, life)?;
         listener.acknowledged(&self.unsaid, life)?;
         self.unsaid.clear();
         Ok(())

@@ -174,7 +174,7 @@ impl Choices {
 fn free_name(home: &Home) -> String {
     const NAMES: [&str; 12] =
         ["ada", "ben", "cleo", "dora", "emil", "frida", "gus", "hedda", "ines", "jonas", "kim", "lou"];
-    let free = |name: &String| name.parse::<Name>().is_ok_and(|name| !home.place(&name).folder.exists());
+    let free = |name: &String| name.parse::<Name>().is_ok_and(|name| home.is_free(&name));
     let numbered = (2..).flat_map(|nth| NAMES.map(|name| format!("{name}{nth}")));
     NAMES.map(str::to_owned).into_iter().chain(numbered).find(free).unwrap_or_default()
 }

@@ -1,6 +1,8 @@
 //! Succession: the estate of an heir, whether it would be more than a copy, and its making. An owner decides; without
 //! one golems have heirs only where `succession.auto` says so.
 
+use std::collections::BTreeSet;
+use std::fs;
 use std::ops::ControlFlow;
 
 use golem::Endowment;
@@ -9,12 +11,12 @@ use golem::grimoire::bundle::Line;
 use golem::inheritance::{BALDWIN, Descent, divergence};
 use golem::mortality::death::Cause;
 use golem::rule::text::{Parsed, parse};
-use golem::{Life, Name, Usdc};
+use golem::{GolemId, Life, Lineage, Name, Usdc};
 use serde::{Deserialize, Serialize};
 use settings::{File, Settings};
 use utoipa::ToSchema;
-use vault::Reader;
 use vault::lines::End;
+use vault::{Reader, Treasury};
 
 use super::birth::{Wish, birth};
 use super::checks::Plan;
@@ -59,6 +61,8 @@ pub struct Preview {
 
 /// A dead golem, and what it leaves.
 pub struct Estate {
+    /// The folder of the dead golem.
+    dead: GolemHome,
     pub life: Life,
     pub bundle: Bundle,
     pub preview: Preview,
@@ -138,6 +142,8 @@ pub fn estate(home: &Home, dead: &GolemHome) -> Result<Estate, Error> {
         let budget = life.constitution().succession.budget;
         descent.endowment = Endowment { credit: budget.unwrap_or(credit), capital };
     }
+    // As it is called now; the record has the name at birth.
+    descent.lineage.parent_name = dead.name.to_string();
     descent.lineage.frozen |= dead.frozen().is_some();
     preview.frozen = descent.lineage.frozen;
     preview.unfinished.clone_from(&descent.unfinished);
@@ -159,7 +165,7 @@ pub fn estate(home: &Home, dead: &GolemHome) -> Result<Estate, Error> {
         }
     }
     preview.domains.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
-    Ok(Estate { life, bundle, preview, descent })
+    Ok(Estate { dead: dead.clone(), life, bundle, preview, descent })
 }
 
 /// How a golem was ended, and its line with it, in words; none if it died of itself and was left to its line.
@@ -250,7 +256,7 @@ fn born(home: &Home, estate: &Estate, heir: Heir, by_itself: bool) -> Result<Liv
     }
     let life = &estate.life;
     let spec = serde_json::from_str(&life.birth().world.spec)
-        .map_err(|e| Error::Damaged(format!("the world of {} cannot be described any more: {e}", life.birth().name)))?;
+        .map_err(|e| Error::Damaged(format!("the world of {} cannot be described any more: {e}", estate.dead.name)))?;
     let mut descent = estate.descent.clone();
     descent.lineage.by_itself = by_itself;
     if !inherit {
@@ -258,10 +264,9 @@ fn born(home: &Home, estate: &Estate, heir: Heir, by_itself: bool) -> Result<Liv
         descent.lineage.trust.clear();
     }
     let bundle = inherit.then(|| bundle::again(home, &estate.bundle)).transpose()?;
-    // The file of the checks or programs that its predecessor had, if it ran here.
-    let checks = home.golem(life.birth().name.as_str()).ok().filter(|place| place.is(life.id()));
-    let programs = checks.as_ref().map_or(Ok(Programs::default()), Programs::read)?;
-    let checks = checks.map_or(Ok(None), |place| Plan::read(&place))?;
+    // The checks and programs that its predecessor had here.
+    let programs = Programs::read(&estate.dead)?;
+    let checks = Plan::read(&estate.dead)?;
     let descent = Some(descent);
     birth(home, Wish { name: heir.name, spec, seed: heir.seed, settings, descent, bundle, checks, programs })
 }
@@ -283,7 +288,7 @@ pub fn automatic(home: &Home, dead: &GolemHome) -> Result<Option<Name>, Error> {
         return Ok(None);
     }
     let treasury = home.treasury()?;
-    if treasury.has_heir(life.id())? || has_heir(home, dead, life) {
+    if treasury.has_heir(life.id())? || has_newborn(home, &treasury, life.id())? {
         return Ok(None);
     }
     // A life from elsewhere may say of itself what it likes; that is no reason to give anything unasked.
@@ -304,12 +309,26 @@ pub fn automatic(home: &Home, dead: &GolemHome) -> Result<Option<Name>, Error> {
     }
 }
 
-/// Whether one of the names that come next in the line is a child of this one.
-fn has_heir(home: &Home, dead: &GolemHome, life: &Life) -> bool {
-    let stem = stem(&dead.name);
-    let line = (2..).map_while(|n| home.golem(&format!("{stem}-{n}")).ok());
-    line.filter_map(|place| place.wake().ok())
-        .any(|(golem, _)| golem.life().birth().lineage.as_ref().is_some_and(|line| line.parent == life.id()))
+/// Whether a child of this one is here without its first money: its birth was cut short, or it came from another home.
+/// The treasury has every other heir on the line of its first money.
+fn has_newborn(home: &Home, treasury: &Treasury, of: GolemId) -> Result<bool, Error> {
+    let heads = fs::read_dir(home.heads()).into_iter().flatten().flatten();
+    let known = heads.filter_map(|head| head.file_name().to_str()?.parse::<GolemId>().ok());
+    let mut unpaid = BTreeSet::new();
+    for id in known {
+        if treasury.first_sent(id)?.is_none() {
+            unpaid.insert(id);
+        }
+    }
+    if unpaid.is_empty() {
+        return Ok(false);
+    }
+    let is_unpaid = |place: &GolemHome| {
+        let id = Reader::open(&place.database()).and_then(|reader| reader.id());
+        id.is_ok_and(|id| unpaid.contains(&id))
+    };
+    let parent = |place: GolemHome| Some(place.wake().ok()?.0.life().birth().lineage.as_ref()?.parent);
+    Ok(home.list()?.into_iter().filter(is_unpaid).filter_map(parent).any(|parent| parent == of))
 }
 
 /// A name without its number in the line.
@@ -332,12 +351,22 @@ pub struct Relative {
 }
 
 impl Relative {
-    pub fn of(life: &Life) -> Relative {
+    /// The members of a family, each under the name it has now, its predecessor too if that is here.
+    pub fn all(family: &[(Name, Life)]) -> Vec<Relative> {
+        let called = |line: &Lineage| {
+            let here = family.iter().find(|(_, life)| life.id() == line.parent);
+            here.map_or_else(|| line.parent_name.clone(), |(name, _)| name.to_string())
+        };
+        let of = |(name, life): &(Name, Life)| Relative::of(name, life.birth().lineage.as_ref().map(called), life);
+        family.iter().map(of).collect()
+    }
+
+    fn of(name: &Name, parent: Option<String>, life: &Life) -> Relative {
         Relative {
-            name: life.birth().name.to_string(),
+            name: name.to_string(),
             id: life.id().to_string(),
             generation: life.birth().generation,
-            parent: life.birth().lineage.as_ref().map(|line| line.parent_name.clone()),
+            parent,
             alive: !life.is_dead(),
             ticks: life.tick(),
             skill: life.vitality().epistemic,
@@ -346,18 +375,18 @@ impl Relative {
     }
 }
 
-/// Every golem here of the same line, the oldest generation first.
-pub fn family(home: &Home, of: &GolemHome) -> Result<Vec<Life>, Error> {
+/// Every golem here of the same line with its name, the oldest generation first.
+pub fn family(home: &Home, of: &GolemHome) -> Result<Vec<(Name, Life)>, Error> {
     let line_of = |life: &Life| life.birth().lineage.as_ref().map_or(life.id(), |line| line.first);
     let first = line_of(of.wake()?.0.life());
     let mut family = Vec::new();
     for place in home.list()? {
         let (golem, _) = place.wake()?;
         if line_of(golem.life()) == first {
-            family.push(golem.life().clone());
+            family.push((place.name, golem.life().clone()));
         }
     }
-    family.sort_by_key(|life| (life.birth().generation, life.born(), life.id()));
+    family.sort_by_key(|(_, life)| (life.birth().generation, life.born(), life.id()));
     Ok(family)
 }
 
@@ -365,7 +394,7 @@ pub fn family(home: &Home, of: &GolemHome) -> Result<Vec<Life>, Error> {
 pub fn next_name(home: &Home, of: &Name) -> Name {
     let stem = stem(of);
     let names = (2..).map(|n| format!("{stem}-{n}").parse::<Name>());
-    names.flatten().find(|name| !home.place(name).folder.exists()).unwrap_or_else(|| of.clone())
+    names.flatten().find(|name| home.is_free(name)).unwrap_or_else(|| of.clone())
 }
 
 impl std::fmt::Debug for Estate {

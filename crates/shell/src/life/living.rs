@@ -49,9 +49,11 @@ impl Living {
         golem: Golem,
         treasury: Arc<Mutex<Treasury>>,
     ) -> Result<Living, Error> {
-        books::hold_treasury(&treasury.lock().unwrap_or_else(PoisonError::into_inner), golem.life())?;
+        let there = treasury.lock().unwrap_or_else(PoisonError::into_inner);
+        books::hold_treasury(&there, &place.name, golem.life())?;
+        drop(there);
         if golem.life().birth().world.paper {
-            books::hold_world(&Ledger::look(place.ledger())?, golem.life())?;
+            books::hold_world(&Ledger::look(place.ledger())?, &place.name, golem.life())?;
         }
         Living::wake(place, writing, golem, treasury)
     }
@@ -70,7 +72,7 @@ impl Living {
         let observation = Observation::default();
         let (unsaid, grimoire, memory, rewritten) = (Vec::new(), None, None, false);
         let (thinking, waker) = (None, None);
-        let counter = place.home().counters().of(&place.name).opened();
+        let counter = place.home().counters().open(&place.name, golem.life().id());
         let body = Body {
             place,
             writing,
@@ -293,7 +295,8 @@ impl Living {
     /// Writes the playbook as a file, unless it was edited; there is none without rules.
     pub fn write_playbook(&self) -> Result<bool, Error> {
         let rules = self.life().constitution().mind.kind == MindKind::Rules;
-        if rules { playbook::write(&self.body.place.playbook(), self.golem.life()) } else { Ok(false) }
+        let place = &self.body.place;
+        if rules { playbook::write(&place.playbook(), place.name.as_str(), self.golem.life()) } else { Ok(false) }
     }
 
     /// Writes the playbook at a host, where a page that cannot be written is no reason to stop living.

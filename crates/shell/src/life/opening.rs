@@ -45,7 +45,7 @@ impl Living {
     /// Wakes a life at a host's desk. Its own file has everything, and no other process may run it.
     pub fn lodge(place: GolemHome, desk: &Arc<Desk>) -> Result<Living, Error> {
         let (vault, golem, _) = Vault::open(&place.vault(), 1)?;
-        let lodging = Lodging::new(Arc::clone(desk), &golem, vault.tip());
+        let lodging = Lodging::new(Arc::clone(desk), &place.name, &golem, vault.tip());
         drop(vault);
         let treasury = Arc::clone(&desk.treasury);
         let mut living = Living::awake(place, Writing::Lodged(lodging), golem, treasury)?;

@@ -29,9 +29,8 @@ pub struct Review {
     pub problems: Vec<(usize, String)>,
 }
 
-/// The playbook as text.
-pub fn render(life: &Life) -> String {
-    let name = &life.birth().name;
+/// The playbook as text, under the name its golem has now.
+pub fn render(name: &str, life: &Life) -> String {
     let mut text = format!(
         "# Playbook of {name}\n\n\
          The rules of {name} at tick {}, written by {name} itself. To propose a rule, add a line of the same form and\n\
@@ -108,9 +107,9 @@ pub fn review(text: &str, life: &Life) -> Review {
 ///
 /// The file in its place is first taken aside and looked at, and nothing is put where something stands: an edit saved
 /// at the very moment of writing is kept like any other.
-pub fn write(path: &Path, life: &Life) -> Result<bool, Error> {
+pub fn write(path: &Path, name: &str, life: &Life) -> Result<bool, Error> {
     let (new, was) = (path.with_extension("md.new"), path.with_extension("md.was"));
-    std::fs::write(&new, render(life)).map_err(Error::io("cannot write", &new))?;
+    std::fs::write(&new, render(name, life)).map_err(Error::io("cannot write", &new))?;
     if path.exists() || !was.exists() {
         match std::fs::rename(path, &was) {
             Err(e) if e.kind() != ErrorKind::NotFound => return Err(Error::io("cannot move", path)(e)),
@@ -172,7 +171,7 @@ mod tests {
 
     #[test]
     fn what_was_written_reads_back_as_nothing_new() {
-        let (life, text) = (life(), render(&life()));
+        let (life, text) = (life(), render("ada", &life()));
         assert_eq!(review(&text, &life), Review { untouched: true, ..Review::default() });
         // Touched, but with nothing that means anything.
         let touched = review(&text.replace("# Playbook", "# My playbook"), &life);
@@ -182,7 +181,7 @@ mod tests {
     /// A blend of other features once passed for the one that stood there, because both hold always.
     #[test]
     fn another_blend_is_a_proposal_and_the_same_in_other_shares_is_none() {
-        let (life, text) = (life(), render(&life()));
+        let (life, text) = (life(), render("ada", &life()));
         let with = |rule: &str| review(&text.replace("\n## range", &format!("- {rule}\n\n## range")), &life);
         let other = with("always expect volatility like a blend of vol_6, range_24 over 24");
         assert_eq!((other.added.len(), other.problems.len()), (1, 0), "{other:?}");
@@ -193,7 +192,7 @@ mod tests {
 
     #[test]
     fn edits_are_proposals_and_each_problem_has_a_line_and_a_reason() {
-        let (life, text) = (life(), render(&life()));
+        let (life, text) = (life(), render("ada", &life()));
         let first = text.lines().position(|line| line.starts_with("- ")).unwrap();
         let mut lines: Vec<&str> = text.lines().collect();
         let dropped = lines.remove(first);
@@ -215,11 +214,11 @@ mod tests {
     fn a_half_written_file_is_noticed_and_an_edited_one_never_written_over() {
         let (life, folder) = (life(), tempfile::tempdir().unwrap());
         let path = folder.path().join("PLAYBOOK.md");
-        assert!(write(&path, &life).unwrap() && write(&path, &life).unwrap());
+        assert!(write(&path, "ada", &life).unwrap() && write(&path, "ada", &life).unwrap());
         let text = std::fs::read_to_string(&path).unwrap();
         let half = &text[..text.len() / 2];
         std::fs::write(&path, half).unwrap();
-        assert!(!write(&path, &life).unwrap());
+        assert!(!write(&path, "ada", &life).unwrap());
         assert_eq!(std::fs::read_to_string(&path).unwrap(), half, "left as it was");
         assert!(review(half, &life).problems.iter().any(|(_, why)| why.contains("whole file")));
     }
@@ -230,8 +229,8 @@ mod tests {
         let path = folder.path().join("PLAYBOOK.md");
         for edit in 0..200 {
             let _ = std::fs::remove_file(&path);
-            write(&path, &life).unwrap();
-            let text = format!("{}\n- edit {edit}\n", render(&life));
+            write(&path, "ada", &life).unwrap();
+            let text = format!("{}\n- edit {edit}\n", render("ada", &life));
             std::thread::scope(|scope| {
                 // As editors save: made aside, moved into place.
                 scope.spawn(|| {
@@ -240,7 +239,7 @@ mod tests {
                     std::fs::rename(&draft, &path).unwrap();
                 });
                 for _ in 0..20 {
-                    write(&path, &life).unwrap();
+                    write(&path, "ada", &life).unwrap();
                 }
             });
             assert_eq!(std::fs::read_to_string(&path).unwrap(), text);

@@ -114,6 +114,7 @@ impl Run {
         own: PathBuf,
     ) -> Result<(Launch, Settled), Error> {
         private::folder(&own).map_err(Error::io("cannot create", &own))?;
+        // The name at birth: a program that keeps something under it finds it again, whatever the golem is called now.
         let (golem, id) = (life.birth().name.to_string(), Some(life.id().to_string()));
         let settled = Settled { golem, id, folder: own.display().to_string(), seed };
         Ok((self.launch(place.home().root(), &own), settled))

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use golem::grimoire::Entry;
 use golem::wire::Message;
-use golem::{Event, Golem, Life, Record};
+use golem::{Event, Golem, Life, Name, Record};
 use tracing::{debug, info};
 use vault::codec::Hash;
 use vault::{Batch, Line, Note, Reader, Vault};
@@ -41,8 +41,8 @@ pub(crate) struct Lodging {
 }
 
 impl Lodging {
-    pub(crate) fn new(desk: Arc<Desk>, golem: &Golem, tip: Hash) -> Lodging {
-        let (name, next): (Arc<str>, _) = (golem.life().birth().name.as_str().into(), golem.seq() + 1);
+    pub(crate) fn new(desk: Arc<Desk>, name: &Name, golem: &Golem, tip: Hash) -> Lodging {
+        let (name, next): (Arc<str>, _) = (name.as_str().into(), golem.seq() + 1);
         let life = golem.life();
         let unheard = |shore: &Shore| shore.unheard_by(life.id(), &life.clade());
         let unheard = desk.shore.as_ref().map(unheard).unwrap_or_default();
@@ -78,7 +78,7 @@ impl Lodging {
                 info!(golem = &*self.name, kind, "its owner is told");
             }
         }
-        let status = Status { refusals: self.refusals, ..Status::of(life) };
+        let status = Status { refusals: self.refusals, ..Status::of(&self.name, life) };
         self.desk.board.post(status);
         self.desk.board.tell(&self.name, messages);
         Ok(())
@@ -109,15 +109,15 @@ pub fn carry_over(place: &GolemHome, desk: &Desk) -> Result<(), Error> {
     let (mut vault, mut golem, _) = Vault::open(&place.vault(), 1)?;
     vault.retain(place.home().retention());
     vault.catch_up(&mut golem, &lines)?;
-    tidy(&mut vault, golem.life());
+    tidy(&mut vault, &place.name, golem.life());
     desk.leave(Batch { carried: vec![(id, last)], ..Batch::default() });
     Ok(())
 }
 
 /// Archives what can be archived; the rest stays where it is and is tried again, which is no reason to stop living.
-fn tidy(vault: &mut Vault, life: &Life) {
+fn tidy(vault: &mut Vault, name: &Name, life: &Life) {
     if let Err(why) = vault.tidy(life) {
-        tracing::warn!(golem = %life.birth().name, %why, "cannot archive its journal");
+        tracing::warn!(golem = name.as_str(), %why, "cannot archive its journal");
     }
 }
 
@@ -148,11 +148,11 @@ impl Writing {
         }
     }
 
-    pub(crate) fn commit(&mut self, life: &Life) -> Result<(), Error> {
+    pub(crate) fn commit(&mut self, place: &GolemHome, life: &Life) -> Result<(), Error> {
         match self {
             Writing::Own(vault) => {
                 vault.commit(life)?;
-                tidy(vault, life);
+                tidy(vault, &place.name, life);
                 Ok(())
             }
             Writing::Lodged(lodging) => lodging.commit(life),

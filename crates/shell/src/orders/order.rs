@@ -82,6 +82,7 @@ pub fn pass_on(place: &GolemHome, body: Body, snapshot_every: u64) -> Result<Ord
 /// stops something finds the room that is kept for it, and if it cannot be written down all the same, whatever can be
 /// done without writing is.
 pub fn pass_on_as(place: &GolemHome, id: CommandId, body: Body, snapshot_every: u64) -> Result<Order, Error> {
+    let place = &place.present();
     let brake = if let Body::Command(command) = &body { Kind::of(command) } else { None };
     match brake {
         None => try_on(place, id, body, snapshot_every),
@@ -185,10 +186,12 @@ pub fn dead(place: &GolemHome, life: &golem::Life) -> Error {
 
 /// The marker first: from here on no new exposure, whatever the process is doing.
 pub fn mark_frozen(place: &GolemHome, reason: &str) -> Result<(), Error> {
+    let place = &place.present();
     brakes::insist(place, Kind::Freezes, || brakes::mark(place, reason))
 }
 
 pub fn unmark_frozen(place: &GolemHome) -> Result<(), Error> {
+    let place = &place.present();
     let marker = place.frozen_marker();
     brakes::insist(place, Kind::Settles, || match fs::remove_file(&marker) {
         Err(e) if e.kind() != ErrorKind::NotFound => Err(Error::io("cannot remove", &marker)(e)),

@@ -21,22 +21,22 @@ pub struct Row {
     pub says: String,
 }
 
-/// Name and state.
-pub fn head(life: &Life, running: bool) -> String {
+/// Name and state; the name is the one it has now.
+pub fn head(name: &str, life: &Life, running: bool) -> String {
     match &life.death() {
-        Some(_) => format!("{}  dead", life.birth().name),
+        Some(_) => format!("{name}  dead"),
         None => {
             let notes =
                 [(life.heartbeat().paused, "paused"), (life.heartbeat().frozen, "frozen"), (running, "running")];
             let notes: Vec<&str> = notes.iter().filter(|(on, _)| *on).map(|(_, note)| *note).collect();
             let notes = if notes.is_empty() { String::new() } else { format!("  ({})", notes.join(", ")) };
-            format!("{}  {}  vitality {:.2}{notes}", life.birth().name, life.phase(), life.vitality().composite)
+            format!("{name}  {}  vitality {:.2}{notes}", life.phase(), life.vitality().composite)
         }
     }
 }
 
-/// Every row about a golem at this moment.
-pub fn rows(life: &Life) -> Vec<Row> {
+/// Every row about a golem at this moment, under the name it has now.
+pub fn rows(name: &str, life: &Life) -> Vec<Row> {
     let mut rows: Vec<(&str, String)> = Vec::new();
     if let Some(death) = &life.death() {
         rows.push(("died", death.cause.to_string()));
@@ -56,11 +56,9 @@ pub fn rows(life: &Life) -> Vec<Row> {
     rows.push(("time", date(life.now())));
     rows.extend(money(life));
     if let Some(ask) = golem::policy::asks(life) {
-        let name = &life.birth().name;
         rows.push(("asks you", format!("{ask}; until {}: bardo golem approve {name} {}", date(ask.until), ask.key)));
     }
     if let Some(hold) = life.calls().hold {
-        let name = &life.birth().name;
         rows.push(("asks you", format!("its calls are stopped after {hold}: bardo golem approve {name} {}", hold.key)));
     }
     if let Some((said, at)) = &life.said() {

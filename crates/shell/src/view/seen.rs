@@ -35,7 +35,7 @@ impl Seen {
     pub fn of(place: &GolemHome, golem: &Golem, status: Status, inner: bool) -> Seen {
         let life = golem.life();
         Seen {
-            name: life.birth().name.to_string(),
+            name: place.name.to_string(),
             id: life.id().to_string(),
             generation: life.birth().generation,
             born: life.born().as_millis(),
@@ -43,7 +43,7 @@ impl Seen {
             running: place.is_lived(life.id()),
             status,
             told: Words::of(life, place),
-            rows: portrait::rows(life),
+            rows: portrait::rows(place.name.as_str(), life),
             life: inner.then(|| serde_json::to_value(life).expect("plain data")),
         }
     }

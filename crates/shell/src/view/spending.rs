@@ -151,11 +151,11 @@ impl Spending {
             sessions: sessions(&heard),
             told: Vec::new(),
         };
-        spending.told = spending.in_words(life);
+        spending.told = spending.in_words(place.name.as_str(), life);
         Ok(spending)
     }
 
-    fn in_words(&self, life: &Life) -> Vec<Row> {
+    fn in_words(&self, name: &str, life: &Life) -> Vec<Row> {
         let mut rows = vec![("spent", self.purse.to_string())];
         if let (Some(why), false) = (&self.next.why, life.is_dead()) {
             rows.push(("next call", format!("may use {}: {why}", self.next.may_use)));
@@ -168,7 +168,7 @@ impl Spending {
             rows.push(("calls", calls + &cut));
         }
         if let Some(waits) = self.stops.waits.as_ref().filter(|_| !life.is_dead()) {
-            let yes = format!("`bardo golem approve {} {}` lets them go on", life.birth().name, waits.key);
+            let yes = format!("`bardo golem approve {name} {}` lets them go on", waits.key);
             rows.push(("stopped", format!("now, {}; {yes}", waits.says)));
         } else if let Some(last) = self.stops.past.last() {
             let at = date(Time::millis(last.at));

@@ -123,7 +123,8 @@ impl State {
 }
 
 impl Status {
-    pub fn of(life: &Life) -> Status {
+    /// The status of a golem that is called this now, which need not be what it was called at birth.
+    pub fn of(name: &str, life: &Life) -> Status {
         let state = match life {
             life if life.is_dead() => State::Dead,
             life if life.heartbeat().paused => State::Paused,
@@ -134,7 +135,7 @@ impl Status {
         };
         let books = Books::of(life);
         Status {
-            name: life.birth().name.to_string(),
+            name: name.to_owned(),
             id: life.id().to_string(),
             state,
             phase: life.phase().to_string(),

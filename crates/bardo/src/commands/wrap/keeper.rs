@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use gateway::{self, Listen, TurnedAway};
 use golem::call::Denied;
-use golem::{Event, Life, Record, Usdc, call, owner};
+use golem::{Event, Life, Name, Record, Usdc, call, owner};
 use settings::Settings;
 use shell::life::{Ending, Listener, Living, Pace, Run};
 use shell::{Error, GolemHome, Home};
@@ -61,6 +61,7 @@ struct Lived {
 }
 
 struct Ear {
+    name: Name,
     stop: Arc<AtomicBool>,
     look: Arc<Mutex<MoneyState>>,
 }
@@ -81,7 +82,7 @@ impl Listener for Ear {
             if matches!(event, Event::Call(call::Event::Reserved { .. })) {
                 look.out = None;
             }
-            tell(event, life);
+            tell(&self.name, event, life);
         }
         Ok(())
     }
@@ -98,8 +99,7 @@ impl Listener for Ear {
 }
 
 /// Tells the owner about an event at once, where no host does.
-fn tell(event: &Event, life: &Life) {
-    let name = &life.birth().name;
+fn tell(name: &Name, event: &Event, life: &Life) {
     match event {
         Event::Call(call::Event::Held { key, .. }) => {
             let why = life.calls().hold.map(|hold| hold.to_string()).unwrap_or_default();
@@ -160,7 +160,7 @@ impl Keeper {
         let gateway = gateway::serve(listen, home, server::mcp::of_agents(home))?;
         let stop = Arc::new(AtomicBool::new(false));
         let look = Arc::new(Mutex::new(MoneyState::of(living.life())));
-        let mut ear = Ear { stop: Arc::clone(&stop), look: Arc::clone(&look) };
+        let mut ear = Ear { name: place.name.clone(), stop: Arc::clone(&stop), look: Arc::clone(&look) };
         let living =
             std::thread::spawn(move || living.run(Run { pace: Pace::Times(1.0), ticks: None, batch: 1 }, &mut ear));
         Ok(Keeper { address: gateway.address.to_string(), own: Some(Lived { gateway, stop, look, living }) })

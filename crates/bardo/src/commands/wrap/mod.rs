@@ -19,7 +19,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use golem::mortality::death::Cause;
-use golem::{Life, call};
+use golem::{Life, Name, call};
 use outside::family;
 use shell::home::agent;
 use shell::life::checks::Plan;
@@ -51,7 +51,7 @@ pub(crate) fn wrap(home: &Home, args: &WrapArgs, json: bool) -> Result<ExitCode,
     }
     let before = life(&place)?;
     let keeper = Keeper::of(home, &place, &plans.servers, price, args.own_login)?;
-    output::complain(format!("{}; its calls go through http://{}", stands(&before), keeper.address));
+    output::complain(format!("{}; its calls go through http://{}", stands(&place.name, &before), keeper.address));
     plans.say_environment(args.own_login);
     let passage = plans.allowed.as_ref().map(|allowed| Passage::open(&keeper.address, allowed)).transpose()?;
     family::adopt();
@@ -72,6 +72,7 @@ pub(crate) fn wrap(home: &Home, args: &WrapArgs, json: bool) -> Result<ExitCode,
     let user = plans.given.variables.get("HOME").map(Path::new);
     let (known, login) = (plans.recognised.known, plans.recognised.login(user));
     let words = ClosingWords {
+        name: &place.name,
         before: &before,
         after: &after,
         took,
@@ -95,8 +96,8 @@ pub(crate) fn wrap(home: &Home, args: &WrapArgs, json: bool) -> Result<ExitCode,
 }
 
 /// A sentence about the golem's means: money, and the other caps on its calls.
-fn stands(life: &Life) -> String {
+fn stands(name: &Name, life: &Life) -> String {
     let caps: String = call::caps(life, wall::now_of(life)).map(|cap| format!(", {cap}")).collect();
     let imputed = if life.policy().imputed { " (imputed)" } else { "" };
-    format!("{} has {} left to live on{imputed}{caps}", life.birth().name, life.purse().credit)
+    format!("{name} has {} left to live on{imputed}{caps}", life.purse().credit)
 }

@@ -117,6 +117,11 @@ pub(super) fn golem_for(home: &Home, args: &WrapArgs) -> Result<GolemHome, Error
     let here =
         std::env::current_dir().map_err(|why| Error::Usage(format!("there is no folder to start it in: {why}")))?;
     let (program, called, folder) = Program::of(&args.program, &here);
+    // The golem made for it is known by what stands in its folder, whatever its owner calls it now.
+    let known = home.list()?.into_iter().find(|place| Program::read(place).as_ref() == Some(&program));
+    if let Some(place) = known {
+        return go_on(home, args, place);
+    }
     for name in names(&program, &called, &folder) {
         if home.golem(name.as_str()).is_err() {
             match born(home, args, &name) {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use gateway::TurnedAway;
 use golem::call::{ByModel, Denied};
-use golem::{Life, Usdc};
+use golem::{Life, Name, Usdc};
 use serde_json::json;
 
 use super::known::KnownAgent;
@@ -16,6 +16,8 @@ use crate::output::{self, count};
 const SHORT: Duration = Duration::from_secs(1);
 
 pub(super) struct ClosingWords<'a> {
+    /// The name its golem has now.
+    pub(super) name: &'a Name,
     pub(super) before: &'a Life,
     pub(super) after: &'a Life,
     pub(super) took: Duration,
@@ -45,14 +47,14 @@ impl ClosingWords<'_> {
         if json {
             let died_of = self.after.death().map(|death| death.cause.to_string());
             return output::aside(&json!({
-                "name": self.after.birth().name, "calls": made, "spent": spent, "left": self.after.purse().credit,
+                "name": self.name, "calls": made, "spent": spent, "left": self.after.purse().credit,
                 "refused": refused, "turned_away": self.turned_away.times, "unpriced": self.turned_away.unpriced,
                 "out_of_money": self.out == Some(Denied::Broke), "out_of": self.out.map(spent::name),
                 "tokens": tokens, "imputed": imputed, "models": models, "took_ms": self.took.as_millis() as u64,
                 "died_of": died_of, "not_let_through": self.refused,
             }));
         }
-        let name = &self.after.birth().name;
+        let name = self.name;
         let took = golem::Span::millis(self.took.as_millis() as u64);
         let on = models.iter().map(|by| format!("{} for {} by {}", by.cost, count(by.calls), by.model));
         let on = on.collect::<Vec<_>>().join(", ");
@@ -103,7 +105,7 @@ impl ClosingWords<'_> {
 
     /// A budget that nothing went through holds nothing, and that must not look like a program that cost nothing.
     fn say_silence(&self) {
-        let name = &self.after.birth().name;
+        let name = self.name;
         let login = self.login.as_ref().map(|file| format!("; {} holds a login of its own", file.display()));
         let login = login.unwrap_or_default();
         let why = if self.refused.is_some() {
@@ -117,7 +119,7 @@ impl ClosingWords<'_> {
 
     /// The reason its calls are stopped now, or its last call was refused.
     fn what_keeps_it(&self) -> String {
-        let (calls, name) = (&self.after.calls(), &self.after.birth().name);
+        let (calls, name) = (&self.after.calls(), self.name);
         if let Some(hold) = calls.hold {
             return format!(
                 "; its calls are stopped: {hold}; `bardo golem approve {name} {}` lets them go on",
@@ -129,7 +131,7 @@ impl ClosingWords<'_> {
     }
 
     fn say_end(&self) {
-        let (name, left): (_, Usdc) = (&self.after.birth().name, self.after.purse().credit);
+        let (name, left): (_, Usdc) = (self.name, self.after.purse().credit);
         let imputed = if self.after.policy().imputed { " (imputed)" } else { "" };
         output::complain(match &self.after.death() {
             Some(death) => format!("{name} died: {}; `bardo testament {name}` says the rest", death.cause),

@@ -89,7 +89,7 @@ fn note(place: &GolemHome) -> String {
 fn stone(life: &Life, told: &Testament) -> String {
     let name = life.birth().name.to_string();
     let mut app = new();
-    tell(&mut app, Told::Golems(vec![Status::of(life)]));
+    tell(&mut app, Told::Golems(vec![Status::of(&name, life)]));
     app.choose(&name);
     app.go(Screen::Life);
     tell(&mut app, Told::Testament(name, Some(Box::new(told.clone()))));

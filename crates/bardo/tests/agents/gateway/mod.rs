@@ -11,6 +11,7 @@ mod listed;
 mod pace;
 mod purses;
 mod refusals;
+mod renamed;
 mod requests;
 mod sessions;
 mod spending;

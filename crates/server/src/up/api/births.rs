@@ -36,11 +36,11 @@ pub(super) async fn bear(
 ) -> Result<(StatusCode, Json<Newborn>), Problem> {
     let pools = app.pools.clone();
     let born = pools.order(move || match form.bear(&app.home) {
-        Ok(living) => Ok(Newborn::of(&living.life().birth())),
+        Ok(living) => Ok(Newborn::of(&living.place().name, living.life().birth())),
         // The host was quicker to find it, and completes the birth.
         Err(why @ (Error::Vault(vault::Error::Locked(_)) | Error::Hosted(_))) => {
-            let found = form.name().and_then(|name| app.home.place(&name).wake());
-            found.map(|(golem, _)| Newborn::of(&golem.life().birth())).map_err(|_| why)
+            let found = form.name().and_then(|name| Ok((app.home.place(&name).wake()?, name)));
+            found.map(|((golem, _), name)| Newborn::of(&name, golem.life().birth())).map_err(|_| why)
         }
         Err(why) => Err(why),
     });

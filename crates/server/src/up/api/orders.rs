@@ -234,8 +234,8 @@ pub(super) struct Newborn {
 }
 
 impl Newborn {
-    pub(super) fn of(birth: &Birth) -> Newborn {
-        Newborn { name: birth.name.to_string(), id: birth.id.to_string(), generation: birth.generation }
+    pub(super) fn of(name: &Name, birth: &Birth) -> Newborn {
+        Newborn { name: name.to_string(), id: birth.id.to_string(), generation: birth.generation }
     }
 }
 
@@ -269,8 +269,9 @@ pub(super) async fn successor(
     };
     let pools = app.pools.clone();
     let born = pools.read(move || {
-        let (golem, _) = app.home.golem(heir.as_str())?.wake()?;
-        Ok(Newborn::of(&golem.life().birth()))
+        let place = app.home.golem(heir.as_str())?;
+        let (golem, _) = place.wake()?;
+        Ok(Newborn::of(&place.name, golem.life().birth()))
     });
     let born = born.await?;
     answer(&name, entry, |_| Json(born).into_response())
@@ -522,7 +523,8 @@ pub(super) async fn retire(
     Keyed(key): Keyed,
     JsonBody(end): JsonBody<Retirement>,
 ) -> Answered {
-    if end.confirm != name {
+    // A client that knows it by an old name repeats that one.
+    if end.confirm != name && app.home.renamed_from(&end.confirm).is_none_or(|now| now.as_str() != name) {
         return Err(Problem::new(StatusCode::BAD_REQUEST, "to end this golem, repeat its name in `confirm`"));
     }
     let request = Request::new(key, "retire", &end);

@@ -103,7 +103,7 @@ pub(super) async fn one(
         .read(move || {
             let place = app.home.golem(&name)?;
             let (golem, _) = place.wake()?;
-            let status = status.unwrap_or_else(|| Status::of(golem.life()));
+            let status = status.unwrap_or_else(|| Status::of(place.name.as_str(), golem.life()));
             Ok(Json(Seen::of(&place, &golem, status, depth.inner)))
         })
         .await
@@ -225,7 +225,7 @@ pub(super) async fn lineage(
         .pools
         .read(move || {
             let family = heirs::family(&app.home, &app.home.golem(&name)?)?;
-            Ok(Json(family.iter().map(Relative::of).collect()))
+            Ok(Json(Relative::all(&family)))
         })
         .await
 }

@@ -13,6 +13,7 @@ use utoipa_axum::routes;
 use super::problem::Problem;
 use super::state::AppState;
 use super::{births, describe, fleet, guard, house, metrics, orders, page, reading, session, stream, witness};
+use gateway::led::Led;
 
 /// The largest body of a request.
 const BODY: usize = 64 << 10;
@@ -68,11 +69,12 @@ fn described() -> (Router<AppState>, OpenApi) {
 }
 
 pub(super) fn router(app: AppState) -> Router {
+    let led = Led::below(&app.home, "/v1/golems/", "bardo-renamed");
     let (router, api) = described();
     // Shared by all clients: a thousand that never read it cost nothing.
     let written = Bytes::from(api.to_json().expect("a description is plain data"));
     let described = move || async move { ([(CONTENT_TYPE, "application/json")], written) };
-    router
+    let routes = router
         .route("/", axum::routing::get(page::index))
         .route("/page/{file}", axum::routing::get(page::file))
         .route("/openapi.json", axum::routing::get(described))
@@ -84,7 +86,8 @@ pub(super) fn router(app: AppState) -> Router {
         .layer(DefaultBodyLimit::max(BODY))
         .layer(axum::middleware::from_fn_with_state(app.clone(), guard::check))
         .layer(axum::middleware::from_fn(witness::watch))
-        .with_state(app)
+        .with_state(app);
+    led.over(routes)
 }
 
 /// The owner's assistant, over the Model Context Protocol.

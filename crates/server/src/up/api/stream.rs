@@ -30,6 +30,8 @@ use super::state::AppState;
 const EVERY: Duration = Duration::from_millis(100);
 /// Rounds without a message after which a comment is sent, so that dead connections are noticed.
 const QUIET: u32 = 150;
+/// Rounds without a message after which a golem that is listened to may have another name.
+const RENAMED: u32 = 10;
 /// Messages of the board that go out together.
 const AT_ONCE: usize = 200;
 /// About how many bytes of a journal are told at a time.
@@ -64,7 +66,7 @@ pub(super) async fn events(State(app): State<AppState>, Query(which): Query<Whic
         last_id(&headers, &which).and_then(|id| id.parse::<u64>().ok()).map_or(board.next(), |id| id.saturating_add(1));
     let from = if from > board.next() { 0 } else { from };
     let (all, unnamed) = (which.all, which.unnamed);
-    serve(&app, Listener { from, all, unnamed, golem: None, after: None, past: None, full: false })
+    serve(&app, Listener { from, began: from, all, unnamed, golem: None, after: None, past: None, full: false })
 }
 
 /// Stream the events of one golem, from any record of its journal on.
@@ -84,7 +86,7 @@ pub(super) async fn golem_events(
     app.pools.read(move || home.golem(&golem).map(|_| ())).await?;
     let golem: Arc<str> = Arc::from(name.as_str());
     let (from, all, unnamed) = (app.desk.board.next(), which.all, which.unnamed);
-    let mut listener = Listener { from, all, unnamed, golem: Some(golem), after, past: None, full: false };
+    let mut listener = Listener { from, began: from, all, unnamed, golem: Some(golem), after, past: None, full: false };
     listener.look_back(&app.home);
     Ok(serve(&app, listener))
 }
@@ -97,6 +99,8 @@ fn last_id<'a>(headers: &'a HeaderMap, which: &'a Which) -> Option<&'a str> {
 struct Listener {
     /// The next message of the board.
     from: u64,
+    /// The first one, for a golem of which nothing was sent yet.
+    began: u64,
     all: bool,
     unnamed: bool,
     /// The only golem to tell of, if one is named.
@@ -217,6 +221,9 @@ impl Listener {
                 if !std::mem::take(&mut self.full) {
                     tokio::time::sleep(EVERY).await;
                     quiet += 1;
+                    if quiet % RENAMED == 0 {
+                        self.follow(home);
+                    }
                 }
                 self.take(home, board, &mut text);
             }
@@ -230,6 +237,16 @@ impl Listener {
                 return Some(": still here\n\n".to_owned());
             }
         }
+    }
+
+    /// Goes on with the one golem under the name that it has been given meanwhile, from where its old name ended.
+    fn follow(&mut self, home: &Home) {
+        let Some(now) = self.golem.as_ref().and_then(|name| home.renamed_from(name)) else { return };
+        self.golem = Some(Arc::from(now.as_str()));
+        if self.after.is_none() {
+            self.from = self.began;
+        }
+        self.look_back(home);
     }
 
     /// Begins with the journal of the one golem, if it is known from where on.
