@@ -34,7 +34,7 @@ enum Newest {
 
 /// A tool whose result has yet to come.
 #[derive(Clone, Copy, Debug)]
-struct Waiting {
+struct WaitingTool {
     call: usize,
     check: bool,
 }
@@ -44,7 +44,7 @@ pub(crate) struct Growing {
     life: Life,
     /// Where the calls stand that have a name.
     named: HashMap<u64, usize>,
-    waiting: HashMap<u64, Waiting>,
+    waiting: HashMap<u64, WaitingTool>,
     lately: VecDeque<u64>,
     changes: VecDeque<Edit>,
     newest: Newest,
@@ -166,7 +166,7 @@ impl Growing {
         if self.waiting.len() >= WAITING {
             self.waiting.clear();
         }
-        self.waiting.insert(name, Waiting { call, check: tool.check });
+        self.waiting.insert(name, WaitingTool { call, check: tool.check });
     }
 
     /// The call that asked for this tool, as long as nothing has come of it.

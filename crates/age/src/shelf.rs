@@ -11,7 +11,7 @@ use crate::record::{End, Harness, Life};
 
 /// Facts that the place of a file tells beside its lines.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Place<'a> {
+pub struct FilePlace<'a> {
     /// The file's name without its ending.
     pub stem: &'a str,
     /// In a folder of helpers.

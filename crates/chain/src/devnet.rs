@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::Error;
 use crate::contracts::{Factory, Positions, Purse, Router, Token};
-use crate::venue::{Place, Range};
+use crate::venue::{Range, VenuePlace};
 
 /// The npm packages a devnet is made of.
 pub const PACKAGES: [&str; 4] =
@@ -43,7 +43,7 @@ pub struct Devnet {
     pub who: Who,
     pub router: Address,
     pub positions: Address,
-    pub place: Place,
+    pub place: VenuePlace,
     wire: Wire,
 }
 
@@ -68,7 +68,7 @@ impl Wire {
     /// Gives the purse to this key, with `money` in it, `a_day` of each token to spend, and gas.
     pub fn give(
         &self,
-        place: &Place,
+        place: &VenuePlace,
         owner: Address,
         key: Address,
         money: u64,
@@ -241,7 +241,7 @@ impl Devnet {
     }
 
     fn traded(&self, buys: bool, amount: U256) -> Vec<u8> {
-        let Place { money, thing, .. } = self.place;
+        let VenuePlace { money, thing, .. } = self.place;
         let (token_in, token_out) = if buys { (money, thing) } else { (thing, money) };
         let params = Router::ExactInputSingleParams {
             tokenIn: token_in,
@@ -297,7 +297,7 @@ fn anvil(parts: &Path) -> PathBuf {
 }
 
 /// Makes the contracts, tokens for the maker and the trader, a pool, and an empty purse.
-fn furnish(wire: &Wire, parts: &Path, who: &Who) -> Result<(Place, Address, Address), Error> {
+fn furnish(wire: &Wire, parts: &Path, who: &Who) -> Result<(VenuePlace, Address, Address), Error> {
     let with = |code: Vec<u8>, told: Vec<u8>| [code, told].concat();
     let make = |code: Vec<u8>| wire.make(who.maker, code).map(|(address, _)| address);
     let weth = make(theirs(parts, "canonical-weth/build/contracts/WETH9.json")?)?;
@@ -333,7 +333,7 @@ fn furnish(wire: &Wire, parts: &Path, who: &Who) -> Result<(Place, Address, Addr
     let pool = Address::from_word(pool);
     let told = (who.owner, dollar, weth, U256::from(FEE), router, pool).abi_encode_params();
     let (purse, since) = wire.make(who.maker, with(ours("Purse"), told))?;
-    let place = Place {
+    let place = VenuePlace {
         chain: CHAIN,
         purse,
         pool,
@@ -382,7 +382,7 @@ fn make_pool(wire: &Wire, who: &Who, positions: Address, (weth, dollar): (Addres
 }
 
 /// The tick of this price of the thing, rounded to one at which liquidity may begin.
-fn tick(price: f64, place: &Place) -> i32 {
+fn tick(price: f64, place: &VenuePlace) -> i32 {
     let parts = 10_f64.powi(i32::from(place.money_decimals) - i32::from(place.thing_decimals));
     let ratio = if place.thing < place.money { price * parts } else { 1.0 / (price * parts) };
     let step = 60.0;

@@ -14,7 +14,7 @@ use crate::Error;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Line {
+enum OutboxLine {
     /// The key and the purse of this outbox, the number of transactions the key had sent when it was begun (one more if
     /// another key had the purse), and the time of the chain.
     Begun {
@@ -88,9 +88,9 @@ impl Outbox {
         let (mut line, mut whole, mut number) = (Vec::new(), 0, 0);
         while reader.read_until(b'\n', &mut line).map_err(failed("cannot read"))? > 0 && line.ends_with(b"\n") {
             number += 1;
-            let told: Line = serde_json::from_slice(&line)
+            let told: OutboxLine = serde_json::from_slice(&line)
                 .map_err(|why| Error::Wrong(format!("line {number} of {} is damaged: {why}", path.display())))?;
-            if let Line::Begun { address: whose, purse: of, .. } = &told
+            if let OutboxLine::Begun { address: whose, purse: of, .. } = &told
                 && (*whose, *of) != (address, purse)
             {
                 return Err(Error::Wrong(format!("{} belongs to another key or purse", path.display())));
@@ -103,17 +103,17 @@ impl Outbox {
         Ok(outbox)
     }
 
-    fn take(&mut self, line: Line) {
+    fn take(&mut self, line: OutboxLine) {
         match line {
-            Line::Begun { sent, time, .. } => self.begun = Some((sent, time)),
-            Line::Meant { key, order } => self.flights.entry(key).or_default().order = Some(order),
-            Line::Sent { key, attempt } => self.flights.entry(key).or_default().attempts.push(attempt),
-            Line::Looked { astray } => self.astray = Some(astray),
-            Line::Over { key, fate } => self.flights.entry(key).or_default().fate = Some(fate),
+            OutboxLine::Begun { sent, time, .. } => self.begun = Some((sent, time)),
+            OutboxLine::Meant { key, order } => self.flights.entry(key).or_default().order = Some(order),
+            OutboxLine::Sent { key, attempt } => self.flights.entry(key).or_default().attempts.push(attempt),
+            OutboxLine::Looked { astray } => self.astray = Some(astray),
+            OutboxLine::Over { key, fate } => self.flights.entry(key).or_default().fate = Some(fate),
         }
     }
 
-    fn add(&mut self, line: Line) -> Result<(), Error> {
+    fn add(&mut self, line: OutboxLine) -> Result<(), Error> {
         if self.broken {
             return Err(Error::Wrong(format!("an earlier write to {} failed; open it again", self.path.display())));
         }
@@ -127,24 +127,24 @@ impl Outbox {
     }
 
     pub fn begin(&mut self, address: Address, purse: Address, sent: u64, time: u64) -> Result<(), Error> {
-        self.add(Line::Begun { address, purse, sent, time })
+        self.add(OutboxLine::Begun { address, purse, sent, time })
     }
 
     pub fn meant(&mut self, key: u64, order: Order) -> Result<(), Error> {
-        self.add(Line::Meant { key, order })
+        self.add(OutboxLine::Meant { key, order })
     }
 
     pub fn sent(&mut self, key: u64, attempt: Attempt) -> Result<(), Error> {
-        self.add(Line::Sent { key, attempt })
+        self.add(OutboxLine::Sent { key, attempt })
     }
 
     pub fn over(&mut self, key: u64, fate: Fate) -> Result<Fate, Error> {
-        self.add(Line::Over { key, fate })?;
+        self.add(OutboxLine::Over { key, fate })?;
         Ok(fate)
     }
 
     pub fn looked(&mut self, astray: Option<String>) -> Result<(), Error> {
-        self.add(Line::Looked { astray })
+        self.add(OutboxLine::Looked { astray })
     }
 
     pub fn get(&self, key: u64) -> Option<&Flight> {

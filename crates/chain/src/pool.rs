@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::Error;
 use crate::contracts::Pool;
 use crate::rpc::{Block, Endpoints, Log};
-use crate::venue::Place;
+use crate::venue::VenuePlace;
 
 /// The lowest and the highest price of a bar, in dollars.
 const PRICES: (f64, f64) = (1e-6, 1e8);
@@ -32,7 +32,7 @@ pub struct Bar {
 
 impl Bar {
     /// The bar as a golem sees it: dollars for the thing, or for a share of liquidity where shares are traded.
-    pub fn told(self, place: &Place) -> Bar {
+    pub fn told(self, place: &VenuePlace) -> Bar {
         let Some(range) = place.range else { return self };
         let worth = |price: f64| range.worth(price, place);
         let [open, high, low, close] = [self.open, self.high, self.low, self.close].map(worth);
@@ -60,7 +60,7 @@ impl Watch {
     }
 
     /// Reads on; returns every bar that has ended since, oldest first.
-    pub fn read(&mut self, chain: &Endpoints, place: &Place) -> Result<Vec<Bar>, Error> {
+    pub fn read(&mut self, chain: &Endpoints, place: &VenuePlace) -> Result<Vec<Bar>, Error> {
         let head = chain.head()?;
         let deep = chain.block(head.number.saturating_sub(place.depth))?;
         let mut told = Vec::new();
@@ -85,7 +85,7 @@ impl Watch {
         Ok(told)
     }
 
-    fn take(&mut self, log: &Log, at: &Block, place: &Place, told: &mut Vec<Bar>) -> Result<(), Error> {
+    fn take(&mut self, log: &Log, at: &Block, place: &VenuePlace, told: &mut Vec<Bar>) -> Result<(), Error> {
         let swap = Pool::Swap::decode_raw_log(log.topics.iter().copied(), &log.data)
             .map_err(|why| Error::Wrong(format!("an event of the pool cannot be read: {why}")))?;
         let price = price(U256::from(swap.sqrtPriceX96), place);
@@ -118,7 +118,7 @@ impl Watch {
 }
 
 /// Dollars for one of the thing.
-fn price(root: U256, place: &Place) -> f64 {
+fn price(root: U256, place: &VenuePlace) -> f64 {
     let ratio = (f64::from(root) / 2_f64.powi(96)).powi(2);
     let scale = 10_f64.powi(i32::from(place.thing_decimals) - i32::from(place.money_decimals));
     let price = if place.thing < place.money { ratio * scale } else { scale / ratio };

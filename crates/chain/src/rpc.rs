@@ -335,7 +335,7 @@ impl Endpoints {
     pub fn logs(&self, of: Address, topics: Value, from: u64, to: u64) -> Result<Vec<Log>, Error> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
-        struct Said {
+        struct RpcReply {
             block_number: U64,
             log_index: U64,
             transaction_hash: B256,
@@ -344,8 +344,8 @@ impl Endpoints {
         }
         let filter = json!({ "address": of, "topics": topics, "fromBlock": U64::from(from), "toBlock": U64::from(to) });
         self.agreed("eth_getLogs", json!([filter]), |value| {
-            let said: Vec<Said> = Self::plain(value)?;
-            let log = |said: Said| Log {
+            let said: Vec<RpcReply> = Self::plain(value)?;
+            let log = |said: RpcReply| Log {
                 block: said.block_number.to(),
                 index: said.log_index.to(),
                 transaction: said.transaction_hash,

@@ -163,14 +163,14 @@ impl Signer for Key {
 /// A request to a signer that is a program, one a line.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Asked {
+enum SignerRequest {
     Address,
     Sign(Wanted),
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Answer {
+enum SignerAnswer {
     Address(Address),
     Signed(Bytes),
     Refused(String),
@@ -229,14 +229,14 @@ impl Program {
             .map_err(|source| Error::Io { what: "cannot run the signer", path: program.into(), source })?;
         let (to, from) = (child.stdin.take().expect("piped"), child.stdout.take().expect("piped"));
         let mut signer = Program { child, to, from: BufReader::new(from), address: Address::ZERO };
-        match signer.ask(&Asked::Address)? {
-            Answer::Address(address) => signer.address = address,
+        match signer.ask(&SignerRequest::Address)? {
+            SignerAnswer::Address(address) => signer.address = address,
             other => return Err(Error::Wrong(format!("the signer does not give the address of its key: {other:?}"))),
         }
         Ok(signer)
     }
 
-    fn ask(&mut self, asked: &Asked) -> Result<Answer, Error> {
+    fn ask(&mut self, asked: &SignerRequest) -> Result<SignerAnswer, Error> {
         let gone = |why: String| Error::Wrong(format!("the signer does not answer: {why}"));
         let mut line = serde_json::to_string(asked).expect("plain data");
         line.push('\n');
@@ -262,14 +262,14 @@ impl Signer for Program {
     }
 
     fn sign(&mut self, tx: &Transaction) -> Result<Vec<u8>, Error> {
-        match self.ask(&Asked::Sign(Wanted::from(tx)))? {
-            Answer::Signed(raw) => {
+        match self.ask(&SignerRequest::Sign(Wanted::from(tx)))? {
+            SignerAnswer::Signed(raw) => {
                 // The signed transaction must be the one asked for.
                 let same = Transaction::read(&raw).is_ok_and(|(signed, from)| signed == *tx && from == self.address);
                 if same { Ok(raw.to_vec()) } else { Err(Error::Wrong("the signer signed something else".to_owned())) }
             }
-            Answer::Refused(why) => Err(Error::Refused(why)),
-            Answer::Address(_) => Err(Error::Wrong("the signer did not answer the question".to_owned())),
+            SignerAnswer::Refused(why) => Err(Error::Refused(why)),
+            SignerAnswer::Address(_) => Err(Error::Wrong("the signer did not answer the question".to_owned())),
         }
     }
 }
@@ -278,13 +278,13 @@ impl Signer for Program {
 pub fn serve(signer: &mut dyn Signer, from: impl BufRead, mut to: impl Write) -> std::io::Result<()> {
     for line in from.lines() {
         let answer = match serde_json::from_str(&line?) {
-            Ok(Asked::Address) => Answer::Address(signer.address()),
-            Ok(Asked::Sign(wanted)) => match signer.sign(&wanted.into()) {
-                Ok(raw) => Answer::Signed(raw.into()),
-                Err(Error::Refused(why)) => Answer::Refused(why),
-                Err(other) => Answer::Refused(other.to_string()),
+            Ok(SignerRequest::Address) => SignerAnswer::Address(signer.address()),
+            Ok(SignerRequest::Sign(wanted)) => match signer.sign(&wanted.into()) {
+                Ok(raw) => SignerAnswer::Signed(raw.into()),
+                Err(Error::Refused(why)) => SignerAnswer::Refused(why),
+                Err(other) => SignerAnswer::Refused(other.to_string()),
             },
-            Err(why) => Answer::Refused(format!("the request cannot be read: {why}")),
+            Err(why) => SignerAnswer::Refused(format!("the request cannot be read: {why}")),
         };
         writeln!(to, "{}", serde_json::to_string(&answer).expect("plain data"))?;
         to.flush()?;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::Error;
 use crate::rpc::{Endpoints, SPAN};
 use crate::signer::List;
-use crate::venue::Place;
+use crate::venue::VenuePlace;
 
 /// Test chains, on which nothing has any worth, by number.
 const TESTS: [u64; 4] = [1_337, 31_337, 17_000, 11_155_111];
@@ -20,7 +20,7 @@ const NAMED: [(u64, &str); 1] = [(1, "ethereum")];
 pub struct Site {
     /// Endpoints of the chain, of which more than half must agree.
     pub endpoints: Vec<String>,
-    pub place: Place,
+    pub place: VenuePlace,
     /// The owner of the purse, who gets everything in the end.
     pub owner: Address,
     /// The most that the gas of one transaction may cost, in wei.

@@ -43,7 +43,7 @@ const FORGOTTEN: u64 = 128;
 /// The place of a venue: its chain, contracts and tokens.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Place {
+pub struct VenuePlace {
     pub chain: u64,
     pub purse: Address,
     pub pool: Address,
@@ -75,7 +75,7 @@ pub struct Range {
 }
 
 pub struct Venue {
-    place: Place,
+    place: VenuePlace,
     chain: Endpoints,
     signer: Box<dyn Signer>,
     outbox: Outbox,
@@ -100,7 +100,7 @@ impl std::fmt::Debug for Venue {
 
 impl Venue {
     pub fn open(
-        place: Place,
+        place: VenuePlace,
         chain: Endpoints,
         signer: Box<dyn Signer>,
         whose: &str,
@@ -132,7 +132,7 @@ impl Venue {
         &self.chain
     }
 
-    pub fn place(&self) -> &Place {
+    pub fn place(&self) -> &VenuePlace {
         &self.place
     }
 
@@ -142,7 +142,7 @@ impl Venue {
 
     /// The name of an order on the chain.
     pub fn name_of(&self, key: u64) -> B256 {
-        let Place { chain, purse, .. } = &self.place;
+        let VenuePlace { chain, purse, .. } = &self.place;
         let parts = [&chain.to_be_bytes()[..], purse.as_slice(), self.whose.as_slice(), &key.to_be_bytes()[..]];
         keccak256(parts.concat())
     }
@@ -286,7 +286,7 @@ impl Venue {
     }
 
     fn thing_quoted(&self, buys: bool, units: i64, at: &Block) -> Result<i64, Error> {
-        let Place { money, thing, quoter, .. } = self.place;
+        let VenuePlace { money, thing, quoter, .. } = self.place;
         let (amount, fee) = (self.thing.parts(units), self.place.fee.try_into().expect("checked"));
         let limit = Default::default();
         if buys {
@@ -556,12 +556,12 @@ pub struct Held {
 }
 
 /// Whether a purse has liquidity in its pool.
-pub fn in_pool(chain: &Endpoints, place: &Place) -> Result<bool, Error> {
+pub fn in_pool(chain: &Endpoints, place: &VenuePlace) -> Result<bool, Error> {
     Ok(ask(chain, place.purse, &Purse::liquidityCall {}, &chain.head()?)? > 0)
 }
 
 /// Reads the state of a purse, which is public.
-pub fn purse(chain: &Endpoints, place: &Place) -> Result<Held, Error> {
+pub fn purse(chain: &Endpoints, place: &VenuePlace) -> Result<Held, Error> {
     let head = chain.head()?;
     let (money, thing) = (Scale::of(place.money_decimals)?, Scale::of(place.thing_decimals)?);
     let owner = place.purse;

@@ -11,9 +11,9 @@ use serde_json::Value;
 
 use super::login::Login;
 use super::prefix::Input;
-use super::protocol::Protocol;
+use super::protocol::AgentProtocol;
 use super::refusal::Refusal;
-use super::shape::Asked;
+use super::shape::AgentCall;
 
 /// The path at which an agent asks for a count.
 pub(super) const PATH: &str = "messages/count_tokens";
@@ -34,7 +34,7 @@ const LONGEST: usize = 64 << 10;
 pub(super) async fn count(
     client: &reqwest::Client,
     upstream: &Upstream,
-    asked: &Asked,
+    asked: &AgentCall,
     headers: HeaderMap,
     login: Option<&Login>,
 ) -> Result<Response<Body>, Refusal> {
@@ -63,11 +63,13 @@ pub(super) async fn count(
 }
 
 /// Tokens of a bound that its provider would count better: those that stand in it as bytes.
-pub(super) fn rough(input: &Input, upstream: &Upstream, asked: &Asked) -> u64 {
+pub(super) fn rough(input: &Input, upstream: &Upstream, asked: &AgentCall) -> u64 {
     let provider = upstream.name().split('/').next().unwrap_or_default();
     let counts = matches!(
         (asked.protocol, provider),
-        (Protocol::Messages, "anthropic") | (Protocol::Generate, "gemini") | (Protocol::Responses, "openai")
+        (AgentProtocol::Messages, "anthropic")
+            | (AgentProtocol::Generate, "gemini")
+            | (AgentProtocol::Responses, "openai")
     );
     // What the provider leaves out or goes over again is not what it counts.
     if counts && !asked.shortened && input.rough() > WORTH { input.rough() } else { 0 }
@@ -77,15 +79,15 @@ pub(super) fn rough(input: &Input, upstream: &Upstream, asked: &Asked) -> u64 {
 pub(super) async fn counted(
     client: &reqwest::Client,
     upstream: &Upstream,
-    asked: &Asked,
+    asked: &AgentCall,
     headers: HeaderMap,
     input: Input,
 ) -> Input {
     let counts = async {
-        let google = asked.protocol == Protocol::Generate;
+        let google = asked.protocol == AgentProtocol::Generate;
         let url = match asked.protocol {
-            Protocol::Generate => upstream.counts_google(),
-            Protocol::Responses => upstream.url("/responses/input_tokens"),
+            AgentProtocol::Generate => upstream.counts_google(),
+            AgentProtocol::Responses => upstream.url("/responses/input_tokens"),
             _ => upstream.url(&format!("/{PATH}")),
         };
         let body = asked.to_count(upstream.model());

@@ -83,7 +83,7 @@ impl Room {
     fn let_in(self: &Arc<Room>, number: u64, socket: TcpStream, peer: Peer, router: &Router) {
         let doing = Arc::new(Mutex::new(Doing { asked: 0, taking: None, idle: Instant::now() }));
         let limit = Box::pin(tokio::time::sleep(DEAF));
-        let line = Line { socket, doing: Arc::clone(&doing), limit, behind: None };
+        let line = WatchedSocket { socket, doing: Arc::clone(&doing), limit, behind: None };
         let service = Watched { inner: TowerToHyperService::new(router.clone()), doing: Arc::clone(&doing), peer };
         self.guests().insert(number, Guest { doing, connection: None });
         let leaving = Leaving(Arc::clone(self), number);
@@ -146,29 +146,29 @@ struct Watched {
 pub struct Peer(pub SocketAddr);
 
 impl Service<hyper::Request<Incoming>> for Watched {
-    type Response = Response<Answer>;
+    type Response = Response<PendingAnswer>;
     type Error = std::convert::Infallible;
-    type Future = Pin<Box<dyn Future<Output = Result<Response<Answer>, Self::Error>> + Send>>;
+    type Future = Pin<Box<dyn Future<Output = Result<Response<PendingAnswer>, Self::Error>> + Send>>;
 
     fn call(&self, mut request: hyper::Request<Incoming>) -> Self::Future {
         request.extensions_mut().insert(self.peer);
-        let asked = Asked::begin(&self.doing);
+        let asked = RequestGuard::begin(&self.doing);
         let answer = self.inner.call(request);
-        Box::pin(async move { Ok(answer.await?.map(|body| Answer { body, _asked: asked })) })
+        Box::pin(async move { Ok(answer.await?.map(|body| PendingAnswer { body, _asked: asked })) })
     }
 }
 
 /// Counts a request as long as its answer is being made.
-struct Asked(Arc<Mutex<Doing>>);
+struct RequestGuard(Arc<Mutex<Doing>>);
 
-impl Asked {
-    fn begin(doing: &Arc<Mutex<Doing>>) -> Asked {
+impl RequestGuard {
+    fn begin(doing: &Arc<Mutex<Doing>>) -> RequestGuard {
         lock(doing).asked += 1;
-        Asked(Arc::clone(doing))
+        RequestGuard(Arc::clone(doing))
     }
 }
 
-impl Drop for Asked {
+impl Drop for RequestGuard {
     fn drop(&mut self) {
         let mut doing = lock(&self.0);
         doing.asked -= 1;
@@ -176,12 +176,12 @@ impl Drop for Asked {
     }
 }
 
-struct Answer {
+struct PendingAnswer {
     body: Body,
-    _asked: Asked,
+    _asked: RequestGuard,
 }
 
-impl HttpBody for Answer {
+impl HttpBody for PendingAnswer {
     type Data = Bytes;
     type Error = axum::Error;
 
@@ -199,7 +199,7 @@ impl HttpBody for Answer {
 }
 
 /// A socket whose other end must take what it is sent.
-struct Line {
+struct WatchedSocket {
     socket: TcpStream,
     doing: Arc<Mutex<Doing>>,
     limit: Pin<Box<Sleep>>,
@@ -207,7 +207,7 @@ struct Line {
     behind: Option<Instant>,
 }
 
-impl Line {
+impl WatchedSocket {
     /// Watches the result of a write: a client that takes nothing for too long, or too little, is disconnected.
     fn watch<T>(&mut self, cx: &mut Context<'_>, wrote: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if wrote.is_ready() {
@@ -230,13 +230,13 @@ impl Line {
     }
 }
 
-impl AsyncRead for Line {
+impl AsyncRead for WatchedSocket {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.socket).poll_read(cx, buf)
     }
 }
 
-impl AsyncWrite for Line {
+impl AsyncWrite for WatchedSocket {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let wrote = Pin::new(&mut self.socket).poll_write(cx, bytes);
         self.watch(cx, wrote)

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::protocol::Protocol;
+use super::protocol::AgentProtocol;
 
 /// The largest value of an unknown field.
 const SMALL: usize = 256;
@@ -145,13 +145,13 @@ const HIDDEN: &[&str] = &[
 /// Parts of names of unknown fields that may bring in more than stands in the call, or change its price.
 const DEAR: [&str; 6] = ["search", "web", "tier", "priority", "browse", "retriev"];
 
-fn known(protocol: Protocol) -> &'static [&'static str] {
+fn known(protocol: AgentProtocol) -> &'static [&'static str] {
     match protocol {
-        Protocol::Chat => CHAT,
-        Protocol::Responses => RESPONSES,
-        Protocol::Messages => MESSAGES,
-        Protocol::Embeddings => EMBEDDINGS,
-        Protocol::Generate => GENERATE,
+        AgentProtocol::Chat => CHAT,
+        AgentProtocol::Responses => RESPONSES,
+        AgentProtocol::Messages => MESSAGES,
+        AgentProtocol::Embeddings => EMBEDDINGS,
+        AgentProtocol::Generate => GENERATE,
     }
 }
 
@@ -160,7 +160,7 @@ pub(super) fn refused(what: &str) -> String {
 }
 
 /// Returns the unknown fields of a call, all of them small; or why the call is not passed on.
-pub(super) fn look(whole: &Value, protocol: Protocol) -> Result<Vec<String>, String> {
+pub(super) fn look(whole: &Value, protocol: AgentProtocol) -> Result<Vec<String>, String> {
     let Some(fields) = whole.as_object() else { return Err("a call must be an object".to_owned()) };
     let mut unknown = Vec::new();
     for (name, value) in fields {
@@ -255,7 +255,7 @@ mod tests {
 
     #[test]
     fn what_is_small_and_points_nowhere_is_let_through_and_nothing_else_that_is_new() {
-        let look = |body: Value| look(&body, Protocol::Chat);
+        let look = |body: Value| look(&body, AgentProtocol::Chat);
         assert_eq!(
             look(json!({ "model": "m", "effort_hint": "low", "n": 1 })),
             Ok(vec!["effort_hint=\"low\"".to_owned()])

@@ -6,7 +6,7 @@ use std::fmt;
 
 use axum::http::header::{HeaderMap, HeaderName, HeaderValue};
 
-use super::protocol::Protocol;
+use super::protocol::AgentProtocol;
 
 /// Headers that carry a login, and those that the provider's own client sends beside it.
 const SHOWS: [&str; 2] = ["authorization", "x-api-key"];
@@ -37,13 +37,13 @@ impl fmt::Debug for Login {
 
 impl Login {
     /// Returns the login that came with a call, if it has one that fits its protocol.
-    pub(super) fn of(headers: &HeaderMap, protocol: Protocol) -> Option<Login> {
+    pub(super) fn of(headers: &HeaderMap, protocol: AgentProtocol) -> Option<Login> {
         let is_ours = |value: &HeaderValue| value.as_bytes().windows(OURS.len()).any(|part| part == OURS);
         let whose = match protocol {
-            Protocol::Messages => Whose::Anthropic,
-            Protocol::Responses if headers.contains_key(ACCOUNT) => Whose::ChatGpt,
-            Protocol::Chat | Protocol::Responses | Protocol::Embeddings => Whose::OpenAi,
-            Protocol::Generate => return None,
+            AgentProtocol::Messages => Whose::Anthropic,
+            AgentProtocol::Responses if headers.contains_key(ACCOUNT) => Whose::ChatGpt,
+            AgentProtocol::Chat | AgentProtocol::Responses | AgentProtocol::Embeddings => Whose::OpenAi,
+            AgentProtocol::Generate => return None,
         };
         let mut login = Login { whose, headers: HeaderMap::new() };
         for name in SHOWS {
@@ -106,23 +106,23 @@ mod tests {
             })
         };
         let oauth = ("authorization", "Bearer sk-ant-oat01-canary");
-        let (url, names, unbounded) = of(&[oauth, ("x-app", "cli")], Protocol::Messages).unwrap();
+        let (url, names, unbounded) = of(&[oauth, ("x-app", "cli")], AgentProtocol::Messages).unwrap();
         assert_eq!((url.as_str(), unbounded), ("https://api.anthropic.com/v1/messages", false));
         assert_eq!(names, ["authorization", "x-app"]);
-        let (url, _, unbounded) = of(&[oauth], Protocol::Responses).unwrap();
+        let (url, _, unbounded) = of(&[oauth], AgentProtocol::Responses).unwrap();
         assert_eq!((url.as_str(), unbounded), ("https://api.openai.com/v1/responses", false));
-        let (url, names, unbounded) = of(&[oauth, (ACCOUNT, "acc")], Protocol::Responses).unwrap();
+        let (url, names, unbounded) = of(&[oauth, (ACCOUNT, "acc")], AgentProtocol::Responses).unwrap();
         assert_eq!((url.as_str(), unbounded), ("https://chatgpt.com/backend-api/codex/responses", true));
         assert_eq!(names.len(), 2);
-        assert!(of(&[oauth], Protocol::Generate).is_none());
+        assert!(of(&[oauth], AgentProtocol::Generate).is_none());
     }
 
     #[test]
     fn a_golems_token_is_no_login_and_none_is_shown_where_it_is_written_down() {
         let ours = [("authorization", "Bearer bardo-agent-1"), ("x-api-key", "bardo-agent-1"), (ACCOUNT, "acc")];
-        assert!(Login::of(&with(&ours), Protocol::Messages).is_none());
-        assert!(Login::of(&with(&[]), Protocol::Messages).is_none());
-        let login = Login::of(&with(&[("x-api-key", "canary")]), Protocol::Messages).unwrap();
+        assert!(Login::of(&with(&ours), AgentProtocol::Messages).is_none());
+        assert!(Login::of(&with(&[]), AgentProtocol::Messages).is_none());
+        let login = Login::of(&with(&[("x-api-key", "canary")]), AgentProtocol::Messages).unwrap();
         assert!(!format!("{login:?} {:?}", login.headers()).contains("canary"));
     }
 }

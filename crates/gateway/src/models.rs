@@ -10,7 +10,7 @@ use settings::{Prices, Settings};
 use shell::Error;
 use tariff::{Named, Price, Server};
 
-use super::protocol::Protocol;
+use super::protocol::AgentProtocol;
 
 /// A model as it can be called.
 #[derive(Clone, Debug)]
@@ -89,14 +89,14 @@ impl Models {
     }
 
     /// Finds the model that an agent means by a name; or says why there is none.
-    pub(super) fn find(&self, name: &str, protocol: Protocol) -> Result<Model, Unknown> {
+    pub(super) fn find(&self, name: &str, protocol: AgentProtocol) -> Result<Model, Unknown> {
         let (stands_for, server, tier) = self.stands_for(name, protocol)?;
         self.model(&stands_for, server, tier, true)
     }
 
     /// Finds the model for a call with a login of the program's own: at the provider whose login it is, without a key
     /// of the owner's, and nowhere else.
-    pub(super) fn find_by_login(&self, name: &str, protocol: Protocol) -> Result<Model, Unknown> {
+    pub(super) fn find_by_login(&self, name: &str, protocol: AgentProtocol) -> Result<Model, Unknown> {
         let (stands_for, server, tier) = self.stands_for(name, protocol)?;
         let own = spoken(protocol);
         if server.is_some() || stands_for.split_once('/').is_none_or(|(provider, _)| provider != own) {
@@ -108,7 +108,7 @@ impl Models {
     }
 
     /// Looks a name up: what it stands for, the owner's server for it if there is one, and its tier.
-    fn stands_for(&self, name: &str, protocol: Protocol) -> Result<(String, Option<&Server>, Tier), Unknown> {
+    fn stands_for(&self, name: &str, protocol: AgentProtocol) -> Result<(String, Option<&Server>, Tier), Unknown> {
         let spoken = spoken(protocol);
         if self.mapped.is_empty() {
             let server = self.servers.get(spoken);
@@ -138,7 +138,7 @@ impl Models {
 
     /// Lists the names an agent may use, each with its provider: those its owner has mapped, or else every model that
     /// has a price here and a provider whose key is there. Names are written as clients of this protocol write them.
-    pub(super) fn listed(&self, protocol: Protocol, has_key: impl Fn(&str) -> bool) -> Vec<(String, String)> {
+    pub(super) fn listed(&self, protocol: AgentProtocol, has_key: impl Fn(&str) -> bool) -> Vec<(String, String)> {
         if !self.mapped.is_empty() {
             return self.names().map(|name| (name.to_owned(), "bardo".to_owned())).collect();
         }
@@ -229,11 +229,11 @@ fn read(text: &str) -> Result<(String, String, Tier), Error> {
 }
 
 /// The provider meant by a call in this protocol that names none.
-fn spoken(protocol: Protocol) -> &'static str {
+fn spoken(protocol: AgentProtocol) -> &'static str {
     match protocol {
-        Protocol::Messages => "anthropic",
-        Protocol::Generate => "gemini",
-        Protocol::Chat | Protocol::Responses | Protocol::Embeddings => "openai",
+        AgentProtocol::Messages => "anthropic",
+        AgentProtocol::Generate => "gemini",
+        AgentProtocol::Chat | AgentProtocol::Responses | AgentProtocol::Embeddings => "openai",
     }
 }
 
@@ -261,24 +261,24 @@ mod tests {
         let listed = |protocol, keys: &[&str]| -> BTreeSet<String> {
             open.listed(protocol, |variable| keys.contains(&variable)).into_iter().map(|(name, _)| name).collect()
         };
-        let (chat, both) = (listed(Protocol::Chat, &["OPENAI_API_KEY"]), ["OPENAI_API_KEY", "ANTHROPIC_API_KEY"]);
+        let (chat, both) = (listed(AgentProtocol::Chat, &["OPENAI_API_KEY"]), ["OPENAI_API_KEY", "ANTHROPIC_API_KEY"]);
         assert!(chat.contains("gpt-5-mini") && chat.contains("text-embedding-3-small") && chat.contains("vllm/big"));
         assert!(!chat.iter().any(|name| name.contains("claude") || name.contains("gemini")));
-        let messages = listed(Protocol::Messages, &both);
+        let messages = listed(AgentProtocol::Messages, &both);
         assert!(messages.contains("claude-opus-4-8") && messages.contains("openai/gpt-5-mini"));
-        assert_eq!(listed(Protocol::Chat, &[]), BTreeSet::from(["vllm/big".to_owned()]));
+        assert_eq!(listed(AgentProtocol::Chat, &[]), BTreeSet::from(["vllm/big".to_owned()]));
         // What is listed can be found under that name.
         for name in chat {
             let priced = open.prices.of(&Named::parse(&usual(&name, "openai")).unwrap());
             assert!(priced.is_ok(), "{name}");
         }
-        assert_eq!(models("small=ollama/qwen3,*=vllm/big").unwrap().listed(Protocol::Chat, |_| true).len(), 1);
+        assert_eq!(models("small=ollama/qwen3,*=vllm/big").unwrap().listed(AgentProtocol::Chat, |_| true).len(), 1);
     }
 
     #[test]
     fn a_name_stands_for_what_its_owner_says_and_for_nothing_else() {
         let models = models("small=ollama/qwen3:4b, big=vllm/big:strong").unwrap();
-        let find = |name: &str| models.find(name, Protocol::Chat);
+        let find = |name: &str| models.find(name, AgentProtocol::Chat);
         let (small, big) = (find("small").unwrap(), find("big").unwrap());
         assert_eq!((small.upstream.model(), small.tier), ("qwen3:4b", Tier::Cheap));
         assert_eq!((big.upstream.model(), big.tier), ("big", Tier::Strong));
@@ -286,14 +286,14 @@ mod tests {
         let refused = find("vllm/big").unwrap_err();
         assert!(refused.why.contains("small, big") && refused.unpriced.is_none(), "{refused:?}");
         let open = self::models("").unwrap();
-        let unpriced = open.find("gpt-99", Protocol::Chat).unwrap_err().unpriced;
+        let unpriced = open.find("gpt-99", AgentProtocol::Chat).unwrap_err().unpriced;
         assert_eq!(unpriced.as_deref(), Some("openai/gpt-99"));
     }
 
     #[test]
     fn every_other_name_may_stand_for_one_model_too() {
         let models = models("*=ollama/qwen3").unwrap();
-        assert_eq!(models.find("gpt-5", Protocol::Chat).unwrap().upstream.model(), "qwen3");
+        assert_eq!(models.find("gpt-5", AgentProtocol::Chat).unwrap().upstream.model(), "qwen3");
         assert_eq!(models.names().count(), 0);
     }
 
@@ -305,13 +305,13 @@ mod tests {
             Models::of(&settings, Prices::new(settings.prices()?, Book::built_in()))
         };
         let models = with("openai=http://127.0.0.1:9/v1").unwrap();
-        let found = models.find("ours", Protocol::Responses).unwrap();
+        let found = models.find("ours", AgentProtocol::Responses).unwrap();
         assert_eq!((found.upstream.model(), found.upstream.price()), ("ours", Price::parse("1/2").unwrap()));
         assert_eq!(found.upstream.url("/responses").unwrap(), "http://127.0.0.1:9/v1/responses");
-        let listed = models.find("gpt-5-mini", Protocol::Chat).unwrap();
+        let listed = models.find("gpt-5-mini", AgentProtocol::Chat).unwrap();
         let row = Book::built_in().find("openai/gpt-5-mini").unwrap().price;
         assert_eq!(listed.upstream.price(), row, "also on this machine");
-        assert_eq!(models.find("openai/ours", Protocol::Chat).unwrap().upstream.model(), "openai/ours");
+        assert_eq!(models.find("openai/ours", AgentProtocol::Chat).unwrap().upstream.model(), "openai/ours");
         assert!(models.is_settled("openai") && !models.is_settled("anthropic"));
         for wrong in ["openai", "groq=https://example.com/v1", "openai=http://10.0.0.1/v1"] {
             assert!(with(wrong).is_err(), "{wrong}");
@@ -321,20 +321,20 @@ mod tests {
     #[test]
     fn a_login_of_the_programs_own_needs_no_key_and_goes_to_no_server_but_its_providers() {
         let by_login = |text: &str, name: &str, protocol| models(text).unwrap().find_by_login(name, protocol);
-        let found = by_login("", "claude-opus-4-8", Protocol::Messages).unwrap();
+        let found = by_login("", "claude-opus-4-8", AgentProtocol::Messages).unwrap();
         assert!(found.upstream.shows().is_none() && found.upstream.model() == "claude-opus-4-8");
-        assert!(by_login("opus=anthropic/claude-opus-4-8", "opus", Protocol::Messages).is_ok());
+        assert!(by_login("opus=anthropic/claude-opus-4-8", "opus", AgentProtocol::Messages).is_ok());
         for (map, name, protocol) in [
-            ("", "openai/gpt-5-mini", Protocol::Messages),
-            ("m=ollama/qwen3", "m", Protocol::Messages),
-            ("*=https://api.anthropic.com.example/v1/opus", "opus", Protocol::Messages),
-            ("", "anthropic/claude-opus-4-8", Protocol::Responses),
+            ("", "openai/gpt-5-mini", AgentProtocol::Messages),
+            ("m=ollama/qwen3", "m", AgentProtocol::Messages),
+            ("*=https://api.anthropic.com.example/v1/opus", "opus", AgentProtocol::Messages),
+            ("", "anthropic/claude-opus-4-8", AgentProtocol::Responses),
         ] {
             assert!(by_login(map, name, protocol).unwrap_err().why.contains("another provider"), "{map} {name}");
         }
         let mut with_server = models("").unwrap();
         with_server.stand_in("anthropic", Server::parse("anthropic", "http://127.0.0.1:9").unwrap());
-        assert!(with_server.find_by_login("claude-opus-4-8", Protocol::Messages).is_err());
+        assert!(with_server.find_by_login("claude-opus-4-8", AgentProtocol::Messages).is_err());
     }
 
     #[test]

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::fields::{points, refused};
 use super::picture;
-use super::protocol::Protocol;
+use super::protocol::AgentProtocol;
 
 /// How deep a call may be nested.
 const DEEPEST: usize = 64;
@@ -37,10 +37,10 @@ pub(super) struct Parts {
 }
 
 /// Reads a call part by part.
-pub(super) fn read(whole: &Value, protocol: Protocol, model: &str) -> Result<Parts, String> {
+pub(super) fn read(whole: &Value, protocol: AgentProtocol, model: &str) -> Result<Parts, String> {
     shallow(whole, 0)?;
     let mut reader =
-        Reader { protocol, model, cache: Cache::None, spared: 0, pictures: 0, tools: !whole["tools"].is_null() };
+        PartReader { protocol, model, cache: Cache::None, spared: 0, pictures: 0, tools: !whole["tools"].is_null() };
     let mut parts = Parts::default();
     let list = messages(whole, protocol);
     for message in list {
@@ -59,12 +59,12 @@ pub(super) fn read(whole: &Value, protocol: Protocol, model: &str) -> Result<Par
 }
 
 /// The messages of a call, or what stands for them.
-pub(super) fn messages(whole: &Value, protocol: Protocol) -> &[Value] {
+pub(super) fn messages(whole: &Value, protocol: AgentProtocol) -> &[Value] {
     let name = match protocol {
-        Protocol::Chat | Protocol::Messages => "messages",
-        Protocol::Responses => "input",
-        Protocol::Generate => "contents",
-        Protocol::Embeddings => return &[],
+        AgentProtocol::Chat | AgentProtocol::Messages => "messages",
+        AgentProtocol::Responses => "input",
+        AgentProtocol::Generate => "contents",
+        AgentProtocol::Embeddings => return &[],
     };
     whole[name].as_array().map_or(&[], Vec::as_slice)
 }
@@ -85,8 +85,8 @@ fn shallow(value: &Value, depth: usize) -> Result<(), String> {
     }
 }
 
-struct Reader<'a> {
-    protocol: Protocol,
+struct PartReader<'a> {
+    protocol: AgentProtocol,
     model: &'a str,
     cache: Cache,
     /// Bytes of pictures since the last weight, and what those are billed as.
@@ -96,7 +96,7 @@ struct Reader<'a> {
     tools: bool,
 }
 
-impl Reader<'_> {
+impl PartReader<'_> {
     fn weight(&mut self, value: &Value) -> u64 {
         let (spared, pictures) = (std::mem::take(&mut self.spared), std::mem::take(&mut self.pictures));
         length(value).saturating_sub(spared) + pictures
@@ -109,8 +109,8 @@ impl Reader<'_> {
         };
         self.marked(message);
         match self.protocol {
-            Protocol::Responses => self.item(fields),
-            Protocol::Generate => self.generated(fields),
+            AgentProtocol::Responses => self.item(fields),
+            AgentProtocol::Generate => self.generated(fields),
             _ => {
                 self.known(fields, &MESSAGE)?;
                 self.content(&message["content"])
@@ -141,22 +141,22 @@ impl Reader<'_> {
 
     fn part(&mut self, part: &Value) -> Result<(), String> {
         self.marked(part);
-        let messages = self.protocol == Protocol::Messages;
+        let messages = self.protocol == AgentProtocol::Messages;
         match part["type"].as_str() {
             _ if part.is_string() => Ok(()),
             Some(
                 "text" | "input_text" | "output_text" | "summary_text" | "reasoning_text" | "refusal" | "thinking",
             ) => Ok(()),
             Some("image") if messages => self.picture(part, &part["source"]["data"], &part["source"]["url"]),
-            Some("image_url") if self.protocol == Protocol::Chat => {
+            Some("image_url") if self.protocol == AgentProtocol::Chat => {
                 let url = if part["image_url"].is_string() { &part["image_url"] } else { &part["image_url"]["url"] };
                 self.picture(part, url, url)
             }
-            Some("input_image" | "computer_screenshot") if self.protocol == Protocol::Responses => {
+            Some("input_image" | "computer_screenshot") if self.protocol == AgentProtocol::Responses => {
                 self.picture(part, &part["image_url"], &part["image_url"])
             }
             // Sealed is at least as long as what was sealed.
-            Some("encrypted_content") if self.protocol == Protocol::Responses => Ok(()),
+            Some("encrypted_content") if self.protocol == AgentProtocol::Responses => Ok(()),
             // Calls of an agent's own tools and their answers are its own, and text.
             Some("tool_use" | "redacted_thinking" | "tool_reference" | "compaction") if messages => Ok(()),
             Some("tool_result") if messages => self.content(&part["content"]),
@@ -178,7 +178,7 @@ impl Reader<'_> {
     /// Weighs a picture, by its data as it is sent or by the address at which the provider gets it.
     fn picture(&mut self, part: &Value, data: &Value, address: &Value) -> Result<(), String> {
         let is_address = |text: &str| text.starts_with("https://") || text.starts_with("http://");
-        let messages = self.protocol == Protocol::Messages;
+        let messages = self.protocol == AgentProtocol::Messages;
         if part["source"]["type"] == "file" || !part["file_id"].is_null() {
             return Err(refused("a picture that lies at the provider"));
         }
@@ -246,7 +246,7 @@ impl Reader<'_> {
         }
         self.content(&whole["system"])?;
         self.content(&whole["instructions"])?;
-        if self.protocol == Protocol::Responses && whole["input"].is_object() {
+        if self.protocol == AgentProtocol::Responses && whole["input"].is_object() {
             return Err("input must be text or a list of items".to_owned());
         }
         self.tools(&whole["tools"])
@@ -295,7 +295,7 @@ impl Reader<'_> {
 
     /// Accepts a tool of the agent's own, or one that a provider describes and the agent carries out.
     fn tool(&self, tool: &Value) -> Result<(), String> {
-        if self.protocol == Protocol::Generate {
+        if self.protocol == AgentProtocol::Generate {
             let own = |name: &String| name == "functionDeclarations";
             return match tool.as_object().map(|fields| fields.keys().find(|name| !own(name))) {
                 Some(None) => Ok(()),
@@ -405,15 +405,15 @@ mod tests {
     use super::*;
 
     fn chat(message: Value) -> Result<u64, String> {
-        read(&json!({ "messages": [message] }), Protocol::Chat, "m").map(|parts| parts.messages[0])
+        read(&json!({ "messages": [message] }), AgentProtocol::Chat, "m").map(|parts| parts.messages[0])
     }
 
     fn messages(message: Value) -> Result<u64, String> {
-        read(&json!({ "messages": [message] }), Protocol::Messages, "m").map(|parts| parts.messages[0])
+        read(&json!({ "messages": [message] }), AgentProtocol::Messages, "m").map(|parts| parts.messages[0])
     }
 
     fn item(item: Value) -> Result<u64, String> {
-        read(&json!({ "input": [item] }), Protocol::Responses, "m").map(|parts| parts.messages[0])
+        read(&json!({ "input": [item] }), AgentProtocol::Responses, "m").map(|parts| parts.messages[0])
     }
 
     #[test]
@@ -486,7 +486,7 @@ mod tests {
 
     #[test]
     fn marks_for_the_cache_edits_and_tools_are_read() {
-        let read = |whole: Value| read(&whole, Protocol::Messages, "m");
+        let read = |whole: Value| read(&whole, AgentProtocol::Messages, "m");
         let marked = |mark: Value| json!({ "system": [{ "type": "text", "text": "s", "cache_control": mark }] });
         assert_eq!(read(marked(json!({ "type": "ephemeral" }))).unwrap().cache, Cache::Short);
         assert_eq!(read(marked(json!({ "type": "ephemeral", "ttl": "1h" }))).unwrap().cache, Cache::Long);

@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde_json::{Map, Value};
 
 use super::parts::{Parts, messages};
-use super::protocol::Protocol;
+use super::protocol::AgentProtocol;
 
 /// Beginnings that are remembered, the newest.
 const KEPT: usize = 50_000;
@@ -50,14 +50,14 @@ pub(super) struct Chain(Vec<Head>);
 
 /// The key under which beginnings are hashed.
 #[derive(Debug)]
-pub(super) struct Key([u8; 32]);
+pub(super) struct PrefixKey([u8; 32]);
 
-impl Key {
-    pub(super) fn new(bytes: [u8; 32]) -> Key {
-        Key(bytes)
+impl PrefixKey {
+    pub(super) fn new(bytes: [u8; 32]) -> PrefixKey {
+        PrefixKey(bytes)
     }
 
-    pub(super) fn chain(&self, whole: &Value, protocol: Protocol) -> Chain {
+    pub(super) fn chain(&self, whole: &Value, protocol: AgentProtocol) -> Chain {
         let mut hasher = blake3::Hasher::new_keyed(&self.0);
         hasher.update(protocol.path().as_bytes());
         for (name, value) in whole.as_object().into_iter().flatten().filter(|(name, _)| !ASIDE.contains(&name.as_str()))
@@ -140,16 +140,16 @@ impl Input {
 
 /// Counts of the beginnings of calls, at every provider of a home.
 #[derive(Debug, Default)]
-pub(super) struct Prefixes(Mutex<Known>);
+pub(super) struct Prefixes(Mutex<KnownPrefix>);
 
 #[derive(Debug, Default)]
-struct Known {
+struct KnownPrefix {
     tokens: BTreeMap<Head, u64>,
     order: VecDeque<Head>,
 }
 
 impl Prefixes {
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn known(&self) -> MutexGuard<'_, KnownPrefix> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -206,8 +206,8 @@ mod tests {
     }
 
     fn read(whole: &Value) -> (Chain, Parts) {
-        let parts = parts::read(whole, Protocol::Messages, "m").unwrap();
-        (Key::new([7; 32]).chain(whole, Protocol::Messages), parts)
+        let parts = parts::read(whole, AgentProtocol::Messages, "m").unwrap();
+        (PrefixKey::new([7; 32]).chain(whole, AgentProtocol::Messages), parts)
     }
 
     fn talk(system: &str, texts: &[String]) -> Value {
@@ -259,9 +259,9 @@ mod tests {
 
     #[test]
     fn marks_for_the_cache_move_and_words_that_look_like_them_do_not() {
-        let key = Key::new([7; 32]);
+        let key = PrefixKey::new([7; 32]);
         let chain = |content: Value| {
-            key.chain(&json!({ "messages": [{ "role": "user", "content": content }] }), Protocol::Messages)
+            key.chain(&json!({ "messages": [{ "role": "user", "content": content }] }), AgentProtocol::Messages)
         };
         let mark = json!({ "type": "ephemeral" });
         let text = json!([{ "type": "text", "text": "t" }]);

@@ -2,7 +2,7 @@
 
 /// A protocol between agent and provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Protocol {
+pub(super) enum AgentProtocol {
     Chat,
     Responses,
     Embeddings,
@@ -11,28 +11,28 @@ pub(super) enum Protocol {
     Generate,
 }
 
-impl Protocol {
+impl AgentProtocol {
     /// Protocols that are recognised by their paths alone.
-    pub(super) const ALL: [Protocol; 4] =
-        [Protocol::Chat, Protocol::Responses, Protocol::Embeddings, Protocol::Messages];
+    pub(super) const ALL: [AgentProtocol; 4] =
+        [AgentProtocol::Chat, AgentProtocol::Responses, AgentProtocol::Embeddings, AgentProtocol::Messages];
 
     pub(super) fn path(self) -> &'static str {
         match self {
-            Protocol::Chat => "/chat/completions",
-            Protocol::Responses => "/responses",
-            Protocol::Embeddings => "/embeddings",
-            Protocol::Messages => "/messages",
-            Protocol::Generate => "/generateContent",
+            AgentProtocol::Chat => "/chat/completions",
+            AgentProtocol::Responses => "/responses",
+            AgentProtocol::Embeddings => "/embeddings",
+            AgentProtocol::Messages => "/messages",
+            AgentProtocol::Generate => "/generateContent",
         }
     }
 
     /// Fields in which a call says how long its answer may be.
     pub(super) fn most_tokens(self) -> &'static [&'static str] {
         match self {
-            Protocol::Chat => &["max_completion_tokens", "max_tokens"],
-            Protocol::Responses => &["max_output_tokens"],
-            Protocol::Messages => &["max_tokens"],
-            Protocol::Embeddings | Protocol::Generate => &[],
+            AgentProtocol::Chat => &["max_completion_tokens", "max_tokens"],
+            AgentProtocol::Responses => &["max_output_tokens"],
+            AgentProtocol::Messages => &["max_tokens"],
+            AgentProtocol::Embeddings | AgentProtocol::Generate => &[],
         }
     }
 }

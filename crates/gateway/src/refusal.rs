@@ -7,7 +7,7 @@ use golem::call::Denied;
 use serde_json::{Value, json};
 use shell::errands::Lacks;
 
-use super::protocol::Protocol;
+use super::protocol::AgentProtocol;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Refusal {
@@ -75,7 +75,7 @@ impl Refusal {
     }
 
     /// The body of the refusal, as its protocol has it.
-    pub(super) fn body(&self, protocol: Protocol) -> Value {
+    pub(super) fn body(&self, protocol: AgentProtocol) -> Value {
         let kind = match self.status.as_u16() {
             401 => "authentication_error",
             402 => "billing_error",
@@ -87,10 +87,10 @@ impl Refusal {
             _ => "invalid_request_error",
         };
         match protocol {
-            Protocol::Messages => {
+            AgentProtocol::Messages => {
                 json!({ "type": "error", "error": { "type": kind, "message": self.message, "code": self.code } })
             }
-            Protocol::Generate => {
+            AgentProtocol::Generate => {
                 let status = match self.status.as_u16() {
                     401 => "UNAUTHENTICATED",
                     402 | 403 | 410 => "PERMISSION_DENIED",
@@ -103,21 +103,21 @@ impl Refusal {
                 json!({ "error": { "code": self.status.as_u16(), "message": self.message, "status": status,
                                    "details": details } })
             }
-            Protocol::Chat | Protocol::Responses | Protocol::Embeddings => {
+            AgentProtocol::Chat | AgentProtocol::Responses | AgentProtocol::Embeddings => {
                 json!({ "error": { "message": self.message, "type": kind, "param": null, "code": self.code } })
             }
         }
     }
 
     /// The refusal as an event in the middle of a stream.
-    pub(super) fn event(&self, protocol: Protocol) -> String {
+    pub(super) fn event(&self, protocol: AgentProtocol) -> String {
         match protocol {
-            Protocol::Messages => format!("event: error\ndata: {}\n\n", self.body(protocol)),
+            AgentProtocol::Messages => format!("event: error\ndata: {}\n\n", self.body(protocol)),
             _ => format!("data: {}\n\n", self.body(protocol)),
         }
     }
 
-    pub(super) fn response(&self, protocol: Protocol) -> Response<Body> {
+    pub(super) fn response(&self, protocol: AgentProtocol) -> Response<Body> {
         let mut response = Response::new(Body::from(self.body(protocol).to_string()));
         *response.status_mut() = self.status;
         let headers = response.headers_mut();

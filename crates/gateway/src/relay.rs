@@ -16,9 +16,9 @@ use tracing::Span;
 
 use super::login::Login;
 use super::prefix::Prefixes;
-use super::protocol::Protocol;
+use super::protocol::AgentProtocol;
 use super::refusal::Refusal;
-use super::shape::Asked;
+use super::shape::AgentCall;
 use super::shapes::{Shapes, Turn};
 use super::span;
 use super::stream::Listening;
@@ -45,12 +45,12 @@ pub(super) struct Finds {
 
 /// A call under way, in a task of its own: an agent that hangs up does not stop what its provider bills, so the answer is heard
 /// to its end all the same. Dropped, it counts as all that was set aside for it.
-pub(super) struct Call {
+pub(super) struct RunningCall {
     counter: Arc<Counter>,
     key: u64,
     most: Usdc,
     upstream: Arc<Upstream>,
-    asked: Asked,
+    asked: AgentCall,
     tokens: u64,
     finds: Finds,
     /// The room its body takes, until it has been sent.
@@ -72,19 +72,34 @@ pub(super) struct CameTo(pub(super) Usdc);
 
 type Answered = oneshot::Sender<Response<Body>>;
 
-impl Call {
+impl RunningCall {
     pub(super) fn new(
         counter: Arc<Counter>,
         (grant, tokens, most): (Grant, u64, Usdc),
         upstream: Arc<Upstream>,
-        asked: Asked,
+        asked: AgentCall,
         (finds, room, login): (Finds, OwnedSemaphorePermit, Option<Login>),
         golem: &str,
-    ) -> Call {
+    ) -> RunningCall {
         let span = span::begin(golem, &upstream, &asked, tokens);
         let listening = Listening::new(asked.protocol, asked.hides_usage());
         let (key, room, began, sent, came_to) = (grant.taken(), Some(room), Instant::now(), false, None);
-        Call { counter, key, most, upstream, asked, tokens, finds, room, login, began, sent, came_to, listening, span }
+        RunningCall {
+            counter,
+            key,
+            most,
+            upstream,
+            asked,
+            tokens,
+            finds,
+            room,
+            login,
+            began,
+            sent,
+            came_to,
+            listening,
+            span,
+        }
     }
 
     /// Makes the call and passes on what comes back.
@@ -172,7 +187,7 @@ impl Call {
             let request = client.post(login.url(self.asked.protocol.path())).headers(headers).headers(login.headers());
             return Ok(request.header(CONTENT_TYPE, "application/json").body(body));
         }
-        let generates = self.asked.protocol == Protocol::Generate;
+        let generates = self.asked.protocol == AgentProtocol::Generate;
         let url = if generates {
             self.upstream.generates(self.asked.stream)
         } else {
@@ -292,7 +307,7 @@ impl Call {
     }
 }
 
-impl Drop for Call {
+impl Drop for RunningCall {
     fn drop(&mut self) {
         self.close();
     }
@@ -304,7 +319,7 @@ fn ended() -> Refusal {
 }
 
 struct Streaming {
-    call: Call,
+    call: RunningCall,
     answer: reqwest::Response,
     cuts: watch::Receiver<u64>,
     /// The last bytes that were passed on, as many as a key may have.
@@ -362,8 +377,8 @@ impl Streaming {
 
     fn ends(&mut self, why: &Refusal) -> Option<Result<Bytes, std::io::Error>> {
         self.over = true;
-        let event = if self.call.asked.protocol == Protocol::Responses {
-            format!("event: error\n{}", why.event(Protocol::Chat))
+        let event = if self.call.asked.protocol == AgentProtocol::Responses {
+            format!("event: error\n{}", why.event(AgentProtocol::Chat))
         } else {
             why.event(self.call.asked.protocol)
         };

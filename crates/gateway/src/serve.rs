@@ -33,12 +33,12 @@ use super::counting;
 use super::login::Login;
 use super::models::{Model, Models, Unknown};
 use super::parts::Cache;
-use super::prefix::{Input, Key, Prefixes};
-use super::protocol::Protocol;
+use super::prefix::{Input, PrefixKey, Prefixes};
+use super::protocol::AgentProtocol;
 use super::refusal::Refusal;
-use super::relay::{Call, CameTo, Finds};
+use super::relay::{CameTo, Finds, RunningCall};
 use super::session;
-use super::shape::{self, Asked, InPath};
+use super::shape::{self, AgentCall, InPath};
 use super::shapes::Shapes;
 use super::span;
 use super::weighed::{is_public, weighed};
@@ -105,7 +105,7 @@ struct Gateway {
     mcp: Speaker,
     turned_away: Arc<Mutex<TurnedAway>>,
     bodies: Bodies,
-    key: Key,
+    key: PrefixKey,
     prefixes: Arc<Prefixes>,
     shapes: Arc<Shapes>,
     own_login: bool,
@@ -171,7 +171,7 @@ pub fn serve(listen: Listen, home: &Home, mcp: Speaker) -> Result<Running, Error
         mcp,
         turned_away: Arc::clone(&turned_away),
         bodies: Bodies::new(),
-        key: Key::new(chance::Secret::draw().hash()),
+        key: PrefixKey::new(chance::Secret::draw().hash()),
         prefixes: Arc::default(),
         shapes: Arc::new(Shapes::of(home)),
         own_login: listen.own_login,
@@ -215,7 +215,7 @@ pub fn serve(listen: Listen, home: &Home, mcp: Speaker) -> Result<Running, Error
 
 fn lost() -> Response<Body> {
     let message = "there is nothing here; calls go to /g/NAME/v1/chat/completions, responses, embeddings or messages";
-    Refusal::new(StatusCode::NOT_FOUND, "not_found", message).response(Protocol::Chat)
+    Refusal::new(StatusCode::NOT_FOUND, "not_found", message).response(AgentProtocol::Chat)
 }
 
 /// Refuses a WebSocket, on which a call goes on from earlier ones: those stand in no call and have no bound. Codex
@@ -223,7 +223,8 @@ fn lost() -> Response<Body> {
 fn no_socket() -> Response<Body> {
     let message = "the Responses API has no WebSocket here: POST each whole call to this address; Codex does so automatically, \
                    and at once with supports_websockets=false in its provider";
-    let mut response = Refusal::new(StatusCode::UPGRADE_REQUIRED, "websocket", message).response(Protocol::Responses);
+    let mut response =
+        Refusal::new(StatusCode::UPGRADE_REQUIRED, "websocket", message).response(AgentProtocol::Responses);
     response.headers_mut().insert(UPGRADE, HeaderValue::from_static("HTTP/1.1"));
     response
 }
@@ -253,7 +254,7 @@ async fn generated(
 ) -> Response<Body> {
     let place = match gateway.enter(&name, request.headers()) {
         Ok(place) => place,
-        Err(refusal) => return gateway.turn_away(None, &refusal, Protocol::Generate),
+        Err(refusal) => return gateway.turn_away(None, &refusal, AgentProtocol::Generate),
     };
     let plain = |c: char| c.is_ascii_alphanumeric() || "-._/".contains(c);
     // A name with `..` in it would be asked at the price of another model.
@@ -265,25 +266,29 @@ async fn generated(
         _ => return lost(),
     };
     let (Some((model, _)), &Method::POST) = (said, request.method()) else { return lost() };
-    let made = gateway.call(&place, (Protocol::Generate, Some(InPath { model, stream })), request, None).await;
-    made.unwrap_or_else(|refusal| gateway.turn_away(Some(&place), &refusal, Protocol::Generate))
+    let made = gateway.call(&place, (AgentProtocol::Generate, Some(InPath { model, stream })), request, None).await;
+    made.unwrap_or_else(|refusal| gateway.turn_away(Some(&place), &refusal, AgentProtocol::Generate))
 }
 
 /// Answers an agent over the Model Context Protocol.
 async fn spoken(State(gateway): State<Arc<Gateway>>, Path(name): Path<String>, request: Request) -> Response<Body> {
     match gateway.enter(&name, request.headers()) {
         Ok(place) => (gateway.mcp)(place, request).await,
-        Err(refusal) => refusal.response(Protocol::Chat),
+        Err(refusal) => refusal.response(AgentProtocol::Chat),
     }
 }
 
 impl Gateway {
     /// Answers a request under a golem's address, by its path and method.
     async fn answer(&self, name: &str, token: Option<&str>, path: &str, request: Request) -> Response<Body> {
-        let protocol = Protocol::ALL.into_iter().find(|protocol| protocol.path()[1..] == *path);
+        let protocol = AgentProtocol::ALL.into_iter().find(|protocol| protocol.path()[1..] == *path);
         // Each path is written in one way; an escaped one means something else.
         let protocol = protocol.filter(|_| !request.uri().path().contains('%'));
-        let spoken = protocol.unwrap_or(if path.starts_with("messages") { Protocol::Messages } else { Protocol::Chat });
+        let spoken = protocol.unwrap_or(if path.starts_with("messages") {
+            AgentProtocol::Messages
+        } else {
+            AgentProtocol::Chat
+        });
         let entered = match token {
             None => self.enter(name, request.headers()),
             Some(token) => self.found(name, |place| agent::leads(place, token.trim())),
@@ -300,7 +305,7 @@ impl Gateway {
         };
         match (protocol, request.method()) {
             (None, &Method::GET) if path == "models" => self.listed(request.headers()),
-            (Some(Protocol::Responses), &Method::GET) => no_socket(),
+            (Some(AgentProtocol::Responses), &Method::GET) => no_socket(),
             (None, &Method::POST) if path == counting::PATH => match self.counted(&place, request, login).await {
                 Ok(response) => response,
                 Err(refusal) => self.turn_away(Some(&place), &refusal, spoken),
@@ -322,7 +327,7 @@ impl Gateway {
     }
 
     /// Returns the login that stands where the token usually does, if the owner lets it through.
-    fn login(&self, headers: &HeaderMap, spoken: Protocol) -> Result<Login, Refusal> {
+    fn login(&self, headers: &HeaderMap, spoken: AgentProtocol) -> Result<Login, Refusal> {
         if !self.own_login {
             let message = "a login of the program's own is passed on only where its owner says so: `bardo wrap --own-login`, or \
                            own_login = true under [gateway] in bardo.toml";
@@ -348,7 +353,7 @@ impl Gateway {
         })
     }
 
-    fn turn_away(&self, place: Option<&GolemHome>, refusal: &Refusal, protocol: Protocol) -> Response<Body> {
+    fn turn_away(&self, place: Option<&GolemHome>, refusal: &Refusal, protocol: AgentProtocol) -> Response<Body> {
         if let Some(place) = place {
             self.home.counters().of(&place.name).turned_away(refusal.code, &refusal.message);
         }
@@ -372,11 +377,11 @@ impl Gateway {
     /// Answers with the list of models, in the shape of the client's protocol.
     fn listed(&self, headers: &HeaderMap) -> Response<Body> {
         let messages = headers.contains_key("anthropic-version");
-        let protocol = if messages { Protocol::Messages } else { Protocol::Chat };
+        let protocol = if messages { AgentProtocol::Messages } else { AgentProtocol::Chat };
         let has_key = |variable: &str| std::env::var_os(variable).is_some_and(|key| !key.is_empty());
         let all = self.models.listed(protocol, has_key);
         let model = |(name, owner): &(String, String)| match protocol {
-            Protocol::Messages => {
+            AgentProtocol::Messages => {
                 json!({ "type": "model", "id": name, "display_name": name, "created_at": "1970-01-01T00:00:00Z" })
             }
             _ => json!({ "id": name, "object": "model", "created": 0, "owned_by": owner }),
@@ -384,7 +389,7 @@ impl Gateway {
         let data: Vec<_> = all.iter().map(model).collect();
         let (first, last) = (all.first().map(|(name, _)| name), all.last().map(|(name, _)| name));
         let body = match protocol {
-            Protocol::Messages => json!({ "data": data, "has_more": false, "first_id": first, "last_id": last }),
+            AgentProtocol::Messages => json!({ "data": data, "has_more": false, "first_id": first, "last_id": last }),
             _ => json!({ "object": "list", "data": data }),
         };
         let mut response = Response::new(Body::from(body.to_string()));
@@ -407,8 +412,8 @@ impl Gateway {
         }
         let (parts, body) = request.into_parts();
         let Sent { bytes, room: _room } = self.bodies.take(body).await?;
-        let asked = shape::read(&bytes, Protocol::Messages, &self.key).map_err(Refusal::wrong)?;
-        let model = self.model(place, &asked.model, Protocol::Messages, login.as_ref())?;
+        let asked = shape::read(&bytes, AgentProtocol::Messages, &self.key).map_err(Refusal::wrong)?;
+        let model = self.model(place, &asked.model, AgentProtocol::Messages, login.as_ref())?;
         counting::count(&self.client, &model.upstream, &asked, passed_on(&parts.headers), login.as_ref()).await
     }
 
@@ -417,7 +422,7 @@ impl Gateway {
         &self,
         place: &GolemHome,
         name: &str,
-        protocol: Protocol,
+        protocol: AgentProtocol,
         login: Option<&Login>,
     ) -> Result<Model, Refusal> {
         let found = match login {
@@ -430,7 +435,7 @@ impl Gateway {
     async fn call(
         &self,
         place: &GolemHome,
-        (protocol, path): (Protocol, Option<InPath<'_>>),
+        (protocol, path): (AgentProtocol, Option<InPath<'_>>),
         request: Request,
         login: Option<Login>,
     ) -> Result<Response<Body>, Refusal> {
@@ -447,7 +452,7 @@ impl Gateway {
         let place_of = at_whom(&model.upstream, &parts.headers);
         let input = self.input(&mut asked, &model, &place_of);
         let turn = self.shapes.turn(protocol.path(), model.upstream.name(), &asked.unknown).await?;
-        let worst = |asked: &Asked, input: Input| {
+        let worst = |asked: &AgentCall, input: Input| {
             let bound = worst(asked, input, &model, turn.is_trial());
             if login.as_ref().is_some_and(Login::is_unbounded) { unbounded(bound, &model) } else { Ok(bound) }
         };
@@ -478,8 +483,14 @@ impl Gateway {
                 let (prefixes, shapes) = (Arc::clone(&self.prefixes), Arc::clone(&self.shapes));
                 let finds = Finds { prefixes, shapes, turn, place_of };
                 let beside = (finds, room, login);
-                let call =
-                    Call::new(counter, (grant, tokens, most), model.upstream, asked, beside, place.name.as_str());
+                let call = RunningCall::new(
+                    counter,
+                    (grant, tokens, most),
+                    model.upstream,
+                    asked,
+                    beside,
+                    place.name.as_str(),
+                );
                 let mut response = call.make(&self.client, passed_on(&parts.headers)).await;
                 // The cost of a stream is not known yet; and after a bill above its bound no call is let through.
                 let cost = response.extensions().get::<CameTo>().map_or(Usdc::ZERO, |CameTo(cost)| *cost);
@@ -495,7 +506,7 @@ impl Gateway {
     }
 
     /// Bounds the input: by what was counted before, and by tokens or bytes for what is new.
-    fn input(&self, asked: &mut Asked, model: &Model, place_of: &str) -> Input {
+    fn input(&self, asked: &mut AgentCall, model: &Model, place_of: &str) -> Input {
         let whole = std::mem::take(&mut asked.whole);
         let input = self.prefixes.bound(&asked.chain, &asked.parts, place_of);
         if !is_public(model.upstream.name()) {
@@ -531,10 +542,10 @@ impl Gateway {
 
 /// The upper bound of a call, at the dearest that a cache could make of its input; and a quarter more for unknown
 /// fields.
-fn worst(asked: &Asked, input: Input, model: &Model, is_trial: bool) -> Bound {
+fn worst(asked: &AgentCall, input: Input, model: &Model, is_trial: bool) -> Bound {
     let writes = match (asked.parts.cache, asked.protocol) {
         _ if asked.kept => Writes::Long,
-        (Cache::None, Protocol::Messages) => Writes::Never,
+        (Cache::None, AgentProtocol::Messages) => Writes::Never,
         (Cache::None | Cache::Short, _) => Writes::Short,
         (Cache::Long, _) => Writes::Long,
     };

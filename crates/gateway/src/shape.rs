@@ -9,8 +9,8 @@ use serde_json::{Map, Value};
 
 use super::fields;
 use super::parts::{self, Parts};
-use super::prefix::{Chain, Key};
-use super::protocol::Protocol;
+use super::prefix::{Chain, PrefixKey};
+use super::protocol::AgentProtocol;
 use super::session;
 use super::twice::Once;
 
@@ -33,9 +33,9 @@ pub(super) struct InPath<'a> {
 
 /// A call as it came, in the order it came in.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct AgentCall {
     fields: Vec<(String, Box<RawValue>)>,
-    pub(super) protocol: Protocol,
+    pub(super) protocol: AgentProtocol,
     pub(super) model: String,
     pub(super) stream: bool,
     /// Tokens of the input, never too few.
@@ -87,12 +87,17 @@ impl<'de> serde::Deserialize<'de> for Fields {
 }
 
 /// Reads a call; or says what is wrong with it.
-pub(super) fn read(body: &[u8], protocol: Protocol, key: &Key) -> Result<Asked, String> {
+pub(super) fn read(body: &[u8], protocol: AgentProtocol, key: &PrefixKey) -> Result<AgentCall, String> {
     read_with(body, protocol, key, None)
 }
 
 /// Reads a call whose path may say which model it is for and how the answer is to come.
-pub(super) fn read_with(body: &[u8], protocol: Protocol, key: &Key, path: Option<InPath<'_>>) -> Result<Asked, String> {
+pub(super) fn read_with(
+    body: &[u8],
+    protocol: AgentProtocol,
+    key: &PrefixKey,
+    path: Option<InPath<'_>>,
+) -> Result<AgentCall, String> {
     let wrong = |why: serde_json::Error| format!("this is not a call: {why}");
     serde_json::from_slice::<Once>(body).map_err(wrong)?;
     let Fields(fields) = serde_json::from_slice(body).map_err(wrong)?;
@@ -100,27 +105,27 @@ pub(super) fn read_with(body: &[u8], protocol: Protocol, key: &Key, path: Option
     let model = path.map_or(whole["model"].as_str(), |path| Some(path.model));
     let model = model.filter(|name| (1..=200).contains(&name.len())).ok_or("a call must name its model")?.to_owned();
     let stream = path.map_or_else(|| switch(&whole, "stream"), |path| Ok(path.stream))?;
-    if stream && protocol == Protocol::Embeddings {
+    if stream && protocol == AgentProtocol::Embeddings {
         return Err("embeddings are not streamed".to_owned());
     }
     let unknown = fields::look(&whole, protocol)?;
     let parts = parts::read(&whole, protocol, &model)?;
     let config = &whole["generationConfig"];
     let answers = match protocol {
-        Protocol::Generate => number(config, "candidateCount")?,
+        AgentProtocol::Generate => number(config, "candidateCount")?,
         _ => number(&whole, "n")?,
     };
     let answers = answers.unwrap_or(1);
     if !(1..=ANSWERS).contains(&answers) {
         return Err(format!("n must be from 1 to {ANSWERS}"));
     }
-    let mut most = (protocol == Protocol::Embeddings).then_some(0);
+    let mut most = (protocol == AgentProtocol::Embeddings).then_some(0);
     for name in protocol.most_tokens() {
         if let Some(said) = number(&whole, name)? {
             most = Some(most.map_or(said, |most| most.min(said)));
         }
     }
-    if protocol == Protocol::Generate {
+    if protocol == AgentProtocol::Generate {
         most = number(config, "maxOutputTokens")?;
     }
     let budgets = ["/thinking/budget_tokens", "/generationConfig/thinkingConfig/thinkingBudget"];
@@ -131,7 +136,7 @@ pub(super) fn read_with(body: &[u8], protocol: Protocol, key: &Key, path: Option
     let chain = key.chain(&whole, protocol);
     let shortened = parts.twice || !matches!(whole["truncation"].as_str(), None | Some("disabled"));
     let session = session::in_body(&whole);
-    Ok(Asked {
+    Ok(AgentCall {
         fields,
         protocol,
         model,
@@ -176,7 +181,7 @@ fn object(value: &RawValue) -> Map<String, Value> {
     serde_json::from_str(value.get()).unwrap_or_default()
 }
 
-impl Asked {
+impl AgentCall {
     /// Tokens that an answer must have to be worth its question.
     pub(super) fn fewest(&self) -> u64 {
         let useful = USEFUL.max(self.thinking.saturating_add(BESIDE_THINKING));
@@ -193,16 +198,16 @@ impl Asked {
     /// The fields that decide how many tokens go in, in the form in which a provider counts them.
     pub(super) fn to_count(&self, model: &str) -> Vec<u8> {
         let names: &[&str] = match self.protocol {
-            Protocol::Messages => {
+            AgentProtocol::Messages => {
                 &["messages", "system", "tools", "tool_choice", "thinking", "output_config", "output_format"]
             }
-            Protocol::Responses => {
+            AgentProtocol::Responses => {
                 &["input", "instructions", "tools", "tool_choice", "text", "reasoning", "parallel_tool_calls"]
             }
-            Protocol::Generate => &["contents", "systemInstruction", "tools", "toolConfig", "generationConfig"],
-            Protocol::Chat | Protocol::Embeddings => &[],
+            AgentProtocol::Generate => &["contents", "systemInstruction", "tools", "toolConfig", "generationConfig"],
+            AgentProtocol::Chat | AgentProtocol::Embeddings => &[],
         };
-        let google = self.protocol == Protocol::Generate;
+        let google = self.protocol == AgentProtocol::Generate;
         let name = Value::from(if google { format!("models/{model}") } else { model.to_owned() });
         let kept = self.fields.iter().filter(|(field, _)| names.contains(&field.as_str()));
         let kept = kept.map(|(field, value)| format!(",{}:{}", Value::from(field.as_str()), value.get()));
@@ -214,7 +219,7 @@ impl Asked {
     pub(super) fn counting(&self, model: &str) -> Vec<u8> {
         let name = Value::from(model).to_string();
         let field = |(field, value): &(String, Box<RawValue>)| {
-            let is_model = field == "model" && self.protocol != Protocol::Generate;
+            let is_model = field == "model" && self.protocol != AgentProtocol::Generate;
             let value = if is_model { &name } else { value.get() };
             format!("{}:{value}", Value::from(field.as_str()))
         };
@@ -239,18 +244,18 @@ impl Asked {
             written.push(b':');
             written.extend(value.bytes());
         };
-        let usage = self.stream && self.protocol == Protocol::Chat && !self.tells_usage;
+        let usage = self.stream && self.protocol == AgentProtocol::Chat && !self.tells_usage;
         let mut told = false;
         for (name, value) in &self.fields {
             match name.as_str() {
-                "model" if self.protocol != Protocol::Generate => put(name, &Value::from(model).to_string()),
+                "model" if self.protocol != AgentProtocol::Generate => put(name, &Value::from(model).to_string()),
                 most if names.contains(&most) => {}
                 "stream_options" if usage => {
                     let mut options = object(value);
                     options.insert("include_usage".to_owned(), Value::Bool(true));
                     (told, _) = (true, put(name, &Value::Object(options).to_string()));
                 }
-                "generationConfig" if self.protocol == Protocol::Generate => {
+                "generationConfig" if self.protocol == AgentProtocol::Generate => {
                     let mut config = object(value);
                     config.insert("maxOutputTokens".to_owned(), Value::from(tokens));
                     (told, _) = (true, put(name, &Value::Object(config).to_string()));
@@ -258,11 +263,11 @@ impl Asked {
                 _ => put(name, value.get()),
             }
         }
-        if self.protocol == Protocol::Generate && !told {
+        if self.protocol == AgentProtocol::Generate && !told {
             put("generationConfig", &format!(r#"{{"maxOutputTokens":{tokens}}}"#));
         }
         if !names.is_empty() {
-            let name = if self.protocol == Protocol::Chat { most } else { names[0] };
+            let name = if self.protocol == AgentProtocol::Chat { most } else { names[0] };
             put(name, &tokens.to_string());
         }
         if usage && !told {
@@ -274,7 +279,7 @@ impl Asked {
 
     /// Whether counts of what was used were asked for here and not by the agent, so that they are kept from it.
     pub(super) fn hides_usage(&self) -> bool {
-        self.stream && self.protocol == Protocol::Chat && !self.tells_usage
+        self.stream && self.protocol == AgentProtocol::Chat && !self.tells_usage
     }
 }
 
@@ -284,14 +289,14 @@ mod tests {
 
     use super::*;
 
-    fn chat(body: &Value) -> Result<Asked, String> {
-        read(body.to_string().as_bytes(), Protocol::Chat, &Key::new([1; 32]))
+    fn chat(body: &Value) -> Result<AgentCall, String> {
+        read(body.to_string().as_bytes(), AgentProtocol::Chat, &PrefixKey::new([1; 32]))
     }
 
     #[test]
     fn what_is_not_about_cost_is_passed_on_byte_for_byte() {
         let body = br#"{"messages": [ {"role":"user" , "content":"\u00e9 1.10e5"}],"model":"m","temperature":0.10, "tools":[{"type":"function","function":{"name":"f","parameters":{ "a":1.0 }}}]}"#;
-        let asked = read(body, Protocol::Chat, &Key::new([1; 32])).unwrap();
+        let asked = read(body, AgentProtocol::Chat, &PrefixKey::new([1; 32])).unwrap();
         let sent = String::from_utf8(asked.body("real", "max_tokens", Some(77))).unwrap();
         assert_eq!(
             sent,
@@ -315,8 +320,9 @@ mod tests {
         let sent: Value = serde_json::from_slice(&odd.body("m", "max_tokens", Some(20))).unwrap();
         assert_eq!(sent["stream_options"], json!({ "include_usage": true }));
         let path = InPath { model: "m", stream: false };
-        let google =
-            |body: Value| read_with(body.to_string().as_bytes(), Protocol::Generate, &Key::new([1; 32]), Some(path));
+        let google = |body: Value| {
+            read_with(body.to_string().as_bytes(), AgentProtocol::Generate, &PrefixKey::new([1; 32]), Some(path))
+        };
         let odd = google(json!({ "contents": [], "generationConfig": "x" })).unwrap();
         let sent: Value = serde_json::from_slice(&odd.body("m", "max_tokens", Some(20))).unwrap();
         assert_eq!(sent["generationConfig"], json!({ "maxOutputTokens": 20 }));
@@ -352,11 +358,11 @@ mod tests {
         ] {
             assert!(chat(&wrong).is_err(), "{wrong}");
         }
-        let key = Key::new([1; 32]);
-        let responses = |body: &Value| read(body.to_string().as_bytes(), Protocol::Responses, &key);
+        let key = PrefixKey::new([1; 32]);
+        let responses = |body: &Value| read(body.to_string().as_bytes(), AgentProtocol::Responses, &key);
         assert!(responses(&json!({ "model": "m", "previous_response_id": "r" })).is_err());
         assert!(responses(&json!({ "model": "m", "previous_response_id": null, "background": false })).is_ok());
-        let messages = |body: &Value| read(body.to_string().as_bytes(), Protocol::Messages, &key);
+        let messages = |body: &Value| read(body.to_string().as_bytes(), AgentProtocol::Messages, &key);
         assert!(messages(&json!({ "model": "m", "mcp_servers": [{}] })).is_err());
         assert!(messages(&json!({ "model": "m", "speed": "fast" })).is_err());
         assert!(messages(&json!({ "model": "m", "speed": "standard", "inference_geo": "global" })).is_ok());
@@ -367,11 +373,11 @@ mod tests {
         assert_eq!((thinks.fewest(), thinks.fewest_less(100), thinks.fewest_less(9_000)), (8_024, 7_924, 7_512));
         let counted: Value = serde_json::from_slice(&thinks.to_count("real")).unwrap();
         assert_eq!(counted, json!({ "model": "real", "thinking": { "type": "enabled", "budget_tokens": 7_000 } }));
-        assert!(read(br#"{"model":"a","model":"b"}"#, Protocol::Chat, &key).unwrap_err().contains("twice"));
-        assert!(read(br#"{"model":"a","mod\u0065l":"b"}"#, Protocol::Chat, &key).unwrap_err().contains("twice"));
-        assert!(read(b"[1]", Protocol::Chat, &key).is_err() && read(b"", Protocol::Chat, &key).is_err());
+        assert!(read(br#"{"model":"a","model":"b"}"#, AgentProtocol::Chat, &key).unwrap_err().contains("twice"));
+        assert!(read(br#"{"model":"a","mod\u0065l":"b"}"#, AgentProtocol::Chat, &key).unwrap_err().contains("twice"));
+        assert!(read(b"[1]", AgentProtocol::Chat, &key).is_err() && read(b"", AgentProtocol::Chat, &key).is_err());
         let deep = format!("{}1{}", "[".repeat(100), "]".repeat(100));
-        assert!(read(format!(r#"{{"model":"m","messages":{deep}}}"#).as_bytes(), Protocol::Chat, &key).is_err());
+        assert!(read(format!(r#"{{"model":"m","messages":{deep}}}"#).as_bytes(), AgentProtocol::Chat, &key).is_err());
         for (body, kept) in [
             (json!({ "model": "m", "prompt_cache_retention": "24h" }), true),
             (json!({ "model": "m", "prompt_cache_options": { "ttl": "12h" } }), true),

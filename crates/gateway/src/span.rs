@@ -4,12 +4,12 @@ use golem::Usdc;
 use golem::call::How;
 use tracing::{Span, debug_span, field};
 
-use super::protocol::Protocol;
-use super::shape::Asked;
+use super::protocol::AgentProtocol;
+use super::shape::AgentCall;
 use super::usage::Usage;
 
 /// Opens the span of a call, which ends when the call is dropped.
-pub(super) fn begin(golem: &str, upstream: &mind::Upstream, asked: &Asked, tokens: u64) -> Span {
+pub(super) fn begin(golem: &str, upstream: &mind::Upstream, asked: &AgentCall, tokens: u64) -> Span {
     let operation = operation(asked.protocol);
     debug_span!(
         "call",
@@ -44,7 +44,7 @@ pub(super) fn settled(span: &Span, cost: Usdc, how: How, usage: Usage) {
 }
 
 /// Writes the span of a call that was refused.
-pub(super) fn refused(golem: &str, asked: &Asked, code: &'static str) {
+pub(super) fn refused(golem: &str, asked: &AgentCall, code: &'static str) {
     let operation = operation(asked.protocol);
     let span = debug_span!(
         "refused",
@@ -58,8 +58,8 @@ pub(super) fn refused(golem: &str, asked: &Asked, code: &'static str) {
     drop(span.entered());
 }
 
-fn operation(protocol: Protocol) -> &'static str {
-    if protocol == Protocol::Embeddings { "embeddings" } else { "chat" }
+fn operation(protocol: AgentProtocol) -> &'static str {
+    if protocol == AgentProtocol::Embeddings { "embeddings" } else { "chat" }
 }
 
 /// The provider's name as it stands before the model's, or `other` where there is only an address.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::protocol::Protocol;
+use super::protocol::AgentProtocol;
 use super::usage::{self, Usage};
 
 /// The longest event that is read; a longer one is passed on unread.
@@ -10,7 +10,7 @@ const LONGEST: usize = 1 << 20;
 
 #[derive(Debug)]
 pub(super) struct Listening {
-    protocol: Protocol,
+    protocol: AgentProtocol,
     /// Whether counts of what was used are kept back, which the agent did not ask for.
     hides_usage: bool,
     /// The event that has begun.
@@ -25,7 +25,7 @@ pub(super) struct Listening {
 }
 
 impl Listening {
-    pub(super) fn new(protocol: Protocol, hides_usage: bool) -> Listening {
+    pub(super) fn new(protocol: AgentProtocol, hides_usage: bool) -> Listening {
         Listening { protocol, hides_usage, begun: Vec::new(), usage: None, over: false, edited: false, finished: false }
     }
 
@@ -96,7 +96,7 @@ mod tests {
 
     /// Hears `STREAM` in pieces of `cut` bytes.
     fn heard(cut: usize, hides: bool) -> (String, Option<Usage>) {
-        let mut listening = Listening::new(Protocol::Chat, hides);
+        let mut listening = Listening::new(AgentProtocol::Chat, hides);
         let mut passed = Vec::new();
         for chunk in STREAM.as_bytes().chunks(cut) {
             passed.extend(listening.hear(chunk));
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn what_ends_in_the_middle_is_passed_on_to_its_last_byte() {
         for hides in [false, true] {
-            let mut listening = Listening::new(Protocol::Chat, hides);
+            let mut listening = Listening::new(AgentProtocol::Chat, hides);
             let mut passed = listening.hear(b"data: {\"choices\":[{\"del");
             passed.extend(listening.rest());
             assert_eq!(passed, b"data: {\"choices\":[{\"del", "{hides}");

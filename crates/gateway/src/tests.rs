@@ -5,14 +5,14 @@ use serde_json::{Value, json};
 use testing::billing::{Double, Habit, Prices, Protocol as Spoken, Setting, Tokeniser, Turn, always};
 
 use super::parts;
-use super::prefix::{Key, Prefixes};
-use super::protocol::Protocol;
+use super::prefix::{PrefixKey, Prefixes};
+use super::protocol::AgentProtocol;
 use super::weighed::weighed;
 
 /// Numbers from a seed.
-struct Dice(u64);
+struct SeededDice(u64);
 
-impl Dice {
+impl SeededDice {
     fn roll(&mut self, below: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -44,7 +44,7 @@ impl Dice {
 }
 
 #[derive(Clone, Debug)]
-enum Said {
+enum HeardLine {
     User(String),
     Model(String),
     Asks(String),
@@ -55,18 +55,18 @@ enum Said {
 struct Talk {
     system: String,
     tools: Vec<String>,
-    said: Vec<Said>,
+    said: Vec<HeardLine>,
     marked: bool,
 }
 
 impl Talk {
     /// Changes the conversation between two calls.
-    fn goes_on(&mut self, dice: &mut Dice) {
+    fn goes_on(&mut self, dice: &mut SeededDice) {
         match dice.roll(12) {
             0 => self.said.truncate(dice.roll(self.said.len() + 1)),
             1 if !self.said.is_empty() => {
                 let at = dice.roll(self.said.len());
-                self.said[at] = Said::User(dice.text(40));
+                self.said[at] = HeardLine::User(dice.text(40));
             }
             2 if self.said.len() > 2 => drop(self.said.drain(..2)),
             3 => self.system = dice.text(30),
@@ -74,110 +74,114 @@ impl Talk {
             5 => drop(self.tools.pop()),
             6 => self.tools.reverse(),
             7 => self.marked = !self.marked,
-            8 => self.said.extend([Said::Asks(dice.text(20)), Said::Found(dice.text(200))]),
-            _ => self.said.extend([Said::Model(dice.text(40)), Said::User(dice.text(60))]),
+            8 => self.said.extend([HeardLine::Asks(dice.text(20)), HeardLine::Found(dice.text(200))]),
+            _ => self.said.extend([HeardLine::Model(dice.text(40)), HeardLine::User(dice.text(60))]),
         }
         if self.said.is_empty() {
-            self.said.push(Said::User(dice.text(40)));
+            self.said.push(HeardLine::User(dice.text(40)));
         }
     }
 
-    fn body(&self, protocol: Protocol) -> Value {
-        let said = |said: &Said| match protocol {
-            Protocol::Messages => messages(said),
-            Protocol::Responses => responses(said),
-            Protocol::Generate => generate(said),
-            Protocol::Chat | Protocol::Embeddings => chat(said),
+    fn body(&self, protocol: AgentProtocol) -> Value {
+        let said = |said: &HeardLine| match protocol {
+            AgentProtocol::Messages => messages(said),
+            AgentProtocol::Responses => responses(said),
+            AgentProtocol::Generate => generate(said),
+            AgentProtocol::Chat | AgentProtocol::Embeddings => chat(said),
         };
         let mut list: Vec<Value> = self.said.iter().map(said).collect();
         let schema = json!({ "type": "object", "properties": { "what": { "type": "string" } } });
         let tool = |(at, what): (usize, &String)| match protocol {
-            Protocol::Messages => json!({ "name": format!("tool_{at}"), "description": what, "input_schema": schema }),
-            Protocol::Generate => json!({ "name": format!("tool_{at}"), "description": what, "parameters": schema }),
-            Protocol::Responses => {
+            AgentProtocol::Messages => {
+                json!({ "name": format!("tool_{at}"), "description": what, "input_schema": schema })
+            }
+            AgentProtocol::Generate => {
+                json!({ "name": format!("tool_{at}"), "description": what, "parameters": schema })
+            }
+            AgentProtocol::Responses => {
                 json!({ "type": "function", "name": format!("tool_{at}"), "description": what, "parameters": schema })
             }
-            Protocol::Chat | Protocol::Embeddings => {
+            AgentProtocol::Chat | AgentProtocol::Embeddings => {
                 let function = json!({ "name": format!("tool_{at}"), "description": what, "parameters": schema });
                 json!({ "type": "function", "function": function })
             }
         };
         let tools: Vec<Value> = self.tools.iter().enumerate().map(tool).collect();
         let mut body = match protocol {
-            Protocol::Messages => {
+            AgentProtocol::Messages => {
                 if let (true, Some(last)) = (self.marked, list.last_mut()) {
                     last["content"][0]["cache_control"] = json!({ "type": "ephemeral" });
                 }
                 json!({ "model": "gpt-5", "max_tokens": 100, "system": self.system, "messages": list })
             }
-            Protocol::Responses => json!({ "model": "gpt-5", "instructions": self.system, "input": list }),
-            Protocol::Generate => {
+            AgentProtocol::Responses => json!({ "model": "gpt-5", "instructions": self.system, "input": list }),
+            AgentProtocol::Generate => {
                 json!({ "systemInstruction": { "parts": [{ "text": self.system }] }, "contents": list })
             }
-            Protocol::Chat | Protocol::Embeddings => {
+            AgentProtocol::Chat | AgentProtocol::Embeddings => {
                 list.insert(0, json!({ "role": "system", "content": self.system }));
                 json!({ "model": "gpt-5", "messages": list })
             }
         };
         if !tools.is_empty() {
-            let google = protocol == Protocol::Generate;
+            let google = protocol == AgentProtocol::Generate;
             body["tools"] = if google { json!([{ "functionDeclarations": tools }]) } else { json!(tools) };
         }
         body
     }
 }
 
-fn messages(said: &Said) -> Value {
+fn messages(said: &HeardLine) -> Value {
     match said {
-        Said::User(text) => json!({ "role": "user", "content": [{ "type": "text", "text": text }] }),
-        Said::Model(text) => json!({ "role": "assistant", "content": [{ "type": "text", "text": text }] }),
-        Said::Asks(text) => {
+        HeardLine::User(text) => json!({ "role": "user", "content": [{ "type": "text", "text": text }] }),
+        HeardLine::Model(text) => json!({ "role": "assistant", "content": [{ "type": "text", "text": text }] }),
+        HeardLine::Asks(text) => {
             let part = json!({ "type": "tool_use", "id": "t", "name": "tool_0", "input": { "what": text } });
             json!({ "role": "assistant", "content": [part] })
         }
-        Said::Found(text) => {
+        HeardLine::Found(text) => {
             json!({ "role": "user", "content": [{ "type": "tool_result", "tool_use_id": "t", "content": text }] })
         }
     }
 }
 
-fn chat(said: &Said) -> Value {
+fn chat(said: &HeardLine) -> Value {
     match said {
-        Said::User(text) => json!({ "role": "user", "content": text }),
-        Said::Model(text) => json!({ "role": "assistant", "content": text }),
-        Said::Asks(text) => {
+        HeardLine::User(text) => json!({ "role": "user", "content": text }),
+        HeardLine::Model(text) => json!({ "role": "assistant", "content": text }),
+        HeardLine::Asks(text) => {
             let function = json!({ "name": "tool_0", "arguments": json!({ "what": text }).to_string() });
             let call = json!({ "id": "t", "type": "function", "function": function });
             json!({ "role": "assistant", "content": null, "tool_calls": [call] })
         }
-        Said::Found(text) => json!({ "role": "tool", "tool_call_id": "t", "content": text }),
+        HeardLine::Found(text) => json!({ "role": "tool", "tool_call_id": "t", "content": text }),
     }
 }
 
-fn responses(said: &Said) -> Value {
+fn responses(said: &HeardLine) -> Value {
     match said {
-        Said::User(text) => {
+        HeardLine::User(text) => {
             json!({ "type": "message", "role": "user", "content": [{ "type": "input_text", "text": text }] })
         }
-        Said::Model(text) => {
+        HeardLine::Model(text) => {
             json!({ "type": "message", "role": "assistant", "content": [{ "type": "output_text", "text": text }] })
         }
-        Said::Asks(text) => {
+        HeardLine::Asks(text) => {
             let arguments = json!({ "what": text }).to_string();
             json!({ "type": "function_call", "call_id": "t", "name": "tool_0", "arguments": arguments })
         }
-        Said::Found(text) => json!({ "type": "function_call_output", "call_id": "t", "output": text }),
+        HeardLine::Found(text) => json!({ "type": "function_call_output", "call_id": "t", "output": text }),
     }
 }
 
-fn generate(said: &Said) -> Value {
+fn generate(said: &HeardLine) -> Value {
     match said {
-        Said::User(text) => json!({ "role": "user", "parts": [{ "text": text }] }),
-        Said::Model(text) => json!({ "role": "model", "parts": [{ "text": text }] }),
-        Said::Asks(text) => {
+        HeardLine::User(text) => json!({ "role": "user", "parts": [{ "text": text }] }),
+        HeardLine::Model(text) => json!({ "role": "model", "parts": [{ "text": text }] }),
+        HeardLine::Asks(text) => {
             json!({ "role": "model", "parts": [{ "functionCall": { "name": "tool_0", "args": { "what": text } } }] })
         }
-        Said::Found(text) => {
+        HeardLine::Found(text) => {
             let response = json!({ "name": "tool_0", "response": { "output": text } });
             json!({ "role": "user", "parts": [{ "functionResponse": response }] })
         }
@@ -188,12 +192,12 @@ fn generate(said: &Said) -> Value {
 fn no_bound_of_a_chain_is_below_what_its_provider_counts() {
     let chains = if std::env::var_os("BARDO_FULL").is_some() { 10_000 } else { 240 };
     let spoken = [
-        (Protocol::Messages, Spoken::Messages),
-        (Protocol::Chat, Spoken::Chat),
-        (Protocol::Responses, Spoken::Responses),
-        (Protocol::Generate, Spoken::Gemini),
+        (AgentProtocol::Messages, Spoken::Messages),
+        (AgentProtocol::Chat, Spoken::Chat),
+        (AgentProtocol::Responses, Spoken::Responses),
+        (AgentProtocol::Generate, Spoken::Gemini),
     ];
-    let key = Key::new([7; 32]);
+    let key = PrefixKey::new([7; 32]);
     let (mut calls, mut known) = (0, 0);
     for tokeniser in [Tokeniser::O200k, Tokeniser::Quarter, Tokeniser::EachByte] {
         let mut setting = Setting::new(Prices::parse("*=1/5").unwrap(), always(Turn::default(), Habit::HONEST));
@@ -201,7 +205,7 @@ fn no_bound_of_a_chain_is_below_what_its_provider_counts() {
         let double = Double::start(setting).unwrap();
         let prefixes = Prefixes::default();
         for chain in 0..chains {
-            let mut dice = Dice(chain);
+            let mut dice = SeededDice(chain);
             let (protocol, theirs) = spoken[chain as usize % spoken.len()];
             let mut talk = Talk { system: dice.text(20), ..Talk::default() };
             for _ in 0..2 + dice.roll(8) {

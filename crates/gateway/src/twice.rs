@@ -10,13 +10,13 @@ pub(super) struct Once;
 
 impl<'de> Deserialize<'de> for Once {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Once, D::Error> {
-        deserializer.deserialize_any(Look)
+        deserializer.deserialize_any(PreviousLook)
     }
 }
 
-struct Look;
+struct PreviousLook;
 
-impl<'de> Visitor<'de> for Look {
+impl<'de> Visitor<'de> for PreviousLook {
     type Value = Once;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

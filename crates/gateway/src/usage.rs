@@ -4,23 +4,25 @@
 use serde_json::Value;
 pub(super) use tariff::Tokens as Usage;
 
-use super::protocol::Protocol;
+use super::protocol::AgentProtocol;
 
 const CHAT: [&str; 2] = ["prompt_tokens", "completion_tokens"];
 const RESPONSES: [&str; 2] = ["input_tokens", "output_tokens"];
 
 /// Reads the usage in an answer that has come whole; `None` if it does not say.
-pub(super) fn of(answer: &Value, protocol: Protocol) -> Option<Usage> {
-    if protocol == Protocol::Generate {
+pub(super) fn of(answer: &Value, protocol: AgentProtocol) -> Option<Usage> {
+    if protocol == AgentProtocol::Generate {
         return generated(answer.get("usageMetadata")?);
     }
     let usage = answer.get("usage").filter(|usage| usage.is_object())?;
     let count = |name: &str| usage.get(name).and_then(Value::as_u64);
     match protocol {
-        Protocol::Chat => Usage::in_parts(usage, CHAT).map(|known| beside(known, usage)),
-        Protocol::Responses => Usage::in_parts(usage, RESPONSES).map(|known| beside(known, usage)),
-        Protocol::Embeddings | Protocol::Generate => Some(Usage { input: count("prompt_tokens")?, ..Usage::default() }),
-        Protocol::Messages => {
+        AgentProtocol::Chat => Usage::in_parts(usage, CHAT).map(|known| beside(known, usage)),
+        AgentProtocol::Responses => Usage::in_parts(usage, RESPONSES).map(|known| beside(known, usage)),
+        AgentProtocol::Embeddings | AgentProtocol::Generate => {
+            Some(Usage { input: count("prompt_tokens")?, ..Usage::default() })
+        }
+        AgentProtocol::Messages => {
             let mut known = Usage { output: count("output_tokens")?, ..Usage::default() };
             known.heed(usage);
             Some(in_rounds(known, usage))
@@ -29,11 +31,11 @@ pub(super) fn of(answer: &Value, protocol: Protocol) -> Option<Usage> {
 }
 
 /// Adds what one event of a stream says to what earlier ones said.
-pub(super) fn hear(known: Option<Usage>, event: &Value, protocol: Protocol) -> Option<Usage> {
+pub(super) fn hear(known: Option<Usage>, event: &Value, protocol: AgentProtocol) -> Option<Usage> {
     let told = match protocol {
-        Protocol::Chat | Protocol::Embeddings | Protocol::Generate => of(event, protocol),
-        Protocol::Responses => event.get("response").and_then(|answer| of(answer, protocol)),
-        Protocol::Messages => event.pointer("/message/usage").or_else(|| event.get("usage")).map(|usage| {
+        AgentProtocol::Chat | AgentProtocol::Embeddings | AgentProtocol::Generate => of(event, protocol),
+        AgentProtocol::Responses => event.get("response").and_then(|answer| of(answer, protocol)),
+        AgentProtocol::Messages => event.pointer("/message/usage").or_else(|| event.get("usage")).map(|usage| {
             let mut sum = known.unwrap_or_default();
             sum.heed(usage);
             // Counted up to here, each time.
@@ -97,26 +99,26 @@ mod tests {
     #[test]
     fn what_is_used_is_found_where_each_protocol_says_it() {
         let chat = json!({ "usage": { "prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10 } });
-        assert_eq!(of(&chat, Protocol::Chat), Some(Usage { input: 7, output: 3, ..Usage::default() }));
-        assert_eq!(of(&json!({ "usage": null }), Protocol::Chat), None);
-        assert_eq!(of(&json!({ "usage": { "prompt_tokens": -1, "completion_tokens": 3 } }), Protocol::Chat), None);
+        assert_eq!(of(&chat, AgentProtocol::Chat), Some(Usage { input: 7, output: 3, ..Usage::default() }));
+        assert_eq!(of(&json!({ "usage": null }), AgentProtocol::Chat), None);
+        assert_eq!(of(&json!({ "usage": { "prompt_tokens": -1, "completion_tokens": 3 } }), AgentProtocol::Chat), None);
         let vectors = json!({ "usage": { "prompt_tokens": 7, "total_tokens": 7 } });
-        assert_eq!(of(&vectors, Protocol::Embeddings), Some(Usage { input: 7, ..Usage::default() }));
+        assert_eq!(of(&vectors, AgentProtocol::Embeddings), Some(Usage { input: 7, ..Usage::default() }));
         let start = json!({ "type": "message_start", "message": { "usage": {
             "input_tokens": 5, "cache_read_input_tokens": 100, "cache_creation_input_tokens": 30,
             "cache_creation": { "ephemeral_1h_input_tokens": 10 }, "output_tokens": 1 } } });
         let delta = json!({ "type": "message_delta", "usage": { "output_tokens": 40 } });
-        let known = hear(None, &start, Protocol::Messages);
-        let known = hear(known, &json!({ "type": "ping" }), Protocol::Messages);
-        let known = hear(known, &delta, Protocol::Messages).unwrap();
+        let known = hear(None, &start, AgentProtocol::Messages);
+        let known = hear(known, &json!({ "type": "ping" }), AgentProtocol::Messages);
+        let known = hear(known, &delta, AgentProtocol::Messages).unwrap();
         assert_eq!(known, Usage { input: 5, output: 40, cached: 100, write_5m: 20, write_1h: 10, thought: 0 });
         let done =
             json!({ "type": "response.completed", "response": { "usage": { "input_tokens": 4, "output_tokens": 2 } } });
-        assert_eq!(hear(None, &done, Protocol::Responses).unwrap().output, 2);
+        assert_eq!(hear(None, &done, AgentProtocol::Responses).unwrap().output, 2);
         let google = json!({ "usageMetadata": { "promptTokenCount": 9, "candidatesTokenCount": 2,
             "cachedContentTokenCount": 4, "thoughtsTokenCount": 30, "totalTokenCount": 41 } });
         let counted = Usage { input: 5, cached: 4, output: 32, thought: 30, ..Usage::default() };
-        assert_eq!(of(&google, Protocol::Generate), Some(counted));
+        assert_eq!(of(&google, AgentProtocol::Generate), Some(counted));
     }
 
     #[test]
@@ -124,14 +126,14 @@ mod tests {
         // As one provider does: completion 1, reasoning 386, total 399.
         let details = json!({ "reasoning_tokens": 386 });
         let mut usage = json!({ "prompt_tokens": 12, "completion_tokens": 1, "completion_tokens_details": details });
-        let beside = of(&json!({ "usage": usage }), Protocol::Chat).unwrap();
+        let beside = of(&json!({ "usage": usage }), AgentProtocol::Chat).unwrap();
         assert_eq!((beside.output, beside.thought), (387, 386));
         usage["total_tokens"] = json!(399);
-        assert_eq!(of(&json!({ "usage": usage }), Protocol::Chat).unwrap().output, 387);
+        assert_eq!(of(&json!({ "usage": usage }), AgentProtocol::Chat).unwrap().output, 387);
         let rounds = json!({ "usage": { "input_tokens": 10, "output_tokens": 20, "iterations": [
             { "type": "compaction", "input_tokens": 900, "output_tokens": 50 },
             { "type": "message", "input_tokens": 10, "output_tokens": 20 } ] } });
-        let summed = of(&rounds, Protocol::Messages).unwrap();
+        let summed = of(&rounds, AgentProtocol::Messages).unwrap();
         assert_eq!((summed.input, summed.output, is_edited(&rounds)), (910, 70, true));
         let cleared = json!({ "context_management": { "applied_edits": [{ "cleared_input_tokens": 9 }] } });
         assert!(is_edited(&cleared) && !is_edited(&json!({ "usage": {} })));
@@ -143,11 +145,11 @@ mod tests {
         let price = |name: &str| Book::built_in().find(name).unwrap().price;
         let usage = json!({ "prompt_tokens": 20_000, "completion_tokens": 100, "total_tokens": 20_100,
             "prompt_tokens_details": { "cached_tokens": 16_000 } });
-        let chat = of(&json!({ "usage": usage }), Protocol::Chat).unwrap();
+        let chat = of(&json!({ "usage": usage }), AgentProtocol::Chat).unwrap();
         assert_eq!(price("openai/gpt-5-mini").cost(&chat), 1_000 + 400 + 200);
         let usage = json!({ "input_tokens": 20_000, "output_tokens": 100,
             "input_tokens_details": { "cached_tokens": 16_000, "cache_write_tokens": 4_000 } });
-        let responses = of(&json!({ "usage": usage }), Protocol::Responses).unwrap();
+        let responses = of(&json!({ "usage": usage }), AgentProtocol::Responses).unwrap();
         assert_eq!(price("openai/gpt-6.1-sol").cost(&responses), 1_600 + 10_000 + 1_000);
         // Long calls cost more from their first token on, and cached input without a price of its own costs as much as
         // other input.

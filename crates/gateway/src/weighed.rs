@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::o200k;
 use super::parts::{self, Parts};
 use super::prefix::Input;
-use super::protocol::Protocol;
+use super::protocol::AgentProtocol;
 
 /// OpenAI's models that are known to count by o200k, and all that are called like them. How newer ones count is not
 /// published.
@@ -45,8 +45,8 @@ pub(super) fn is_public(model: &str) -> bool {
 }
 
 /// Returns the bound as it is or a lower one: what was counted before stays, and what is new is counted here.
-pub(super) fn weighed(input: Input, whole: &Value, protocol: Protocol, parts: &Parts) -> Input {
-    if !matches!(protocol, Protocol::Chat | Protocol::Responses) || input.rough() > LONGEST {
+pub(super) fn weighed(input: Input, whole: &Value, protocol: AgentProtocol, parts: &Parts) -> Input {
+    if !matches!(protocol, AgentProtocol::Chat | AgentProtocol::Responses) || input.rough() > LONGEST {
         return input;
     }
     let new = parts::messages(whole, protocol).iter().zip(&parts.messages).skip(input.known);
@@ -70,8 +70,8 @@ fn bounded(value: &Value, tokens: impl Fn(&Value) -> u64, bytes: u64) -> u64 {
 }
 
 /// Tokens of all that is not a message, and of a text in place of the messages.
-fn before(whole: &Value, protocol: Protocol) -> u64 {
-    let said = if protocol == Protocol::Responses { "input" } else { "messages" };
+fn before(whole: &Value, protocol: AgentProtocol) -> u64 {
+    let said = if protocol == AgentProtocol::Responses { "input" } else { "messages" };
     let fields = whole.as_object().into_iter().flatten();
     let others = fields.filter(|(name, value)| *name != said || !value.is_array());
     others.map(|(_, value)| bounded(value, json_or_text, u64::MAX)).fold(0, u64::saturating_add)
@@ -120,15 +120,15 @@ mod tests {
         let text = "The heron stands in the shallow water and waits. ".repeat(100);
         let tools = json!([{ "type": "function", "function": { "name": "look", "parameters": { "type": "object" } } }]);
         let whole = json!({ "model": "gpt-5", "tools": tools, "messages": [{ "role": "user", "content": text }] });
-        let parts = parts::read(&whole, Protocol::Chat, "gpt-5").unwrap();
+        let parts = parts::read(&whole, AgentProtocol::Chat, "gpt-5").unwrap();
         let bytes = parts.before + parts.messages[0];
         let rough = Input { most: bytes, counted: 0, known: 0, margin: bytes };
-        let input = weighed(rough, &whole, Protocol::Chat, &parts);
+        let input = weighed(rough, &whole, AgentProtocol::Chat, &parts);
         let exact = o200k::count(&text);
         assert!(input.most > exact && input.most < exact + exact / 5 + 200, "{input:?} {exact}");
         let known = Input { most: 500 + bytes, counted: 500, known: 1, margin: bytes };
-        assert_eq!(weighed(known, &whole, Protocol::Chat, &parts).most, 500 + AROUND);
-        assert_eq!(weighed(rough, &whole, Protocol::Messages, &parts), rough);
+        assert_eq!(weighed(known, &whole, AgentProtocol::Chat, &parts).most, 500 + AROUND);
+        assert_eq!(weighed(rough, &whole, AgentProtocol::Messages, &parts), rough);
         let sealed = json!({ "type": "reasoning", "summary": [], "encrypted_content": "A".repeat(9_000) });
         assert!(message_tokens(&sealed) >= 9_000);
         let picture = json!([{ "type": "image_url", "image_url": { "url": "https://example.com/a.png" } }]);

@@ -8,7 +8,7 @@ use life::time::Time;
 use life::world::{Effect, Fate, Observation};
 use life::{Life, limits};
 
-use crate::grimoire::{self, Answer};
+use crate::grimoire::{self, Curation};
 use crate::{Fault, Input, What};
 
 /// Refuses an input that contradicts what is already known, before anything is emitted.
@@ -62,7 +62,7 @@ pub(crate) fn check(life: &Life, input: &Input) -> Result<(), Fault> {
 }
 
 /// Refuses an answer that is unbounded, or a rule that this world could not have.
-fn check_answer(life: &Life, answer: &Answer) -> Result<(), Fault> {
+fn check_answer(life: &Life, answer: &Curation) -> Result<(), Fault> {
     let world = &life.birth().world;
     let fits = |condition: &Condition, domain: u8| {
         let known = |c: &Comparison| usize::from(c.feature) < world.features.len() && c.than.is_finite();

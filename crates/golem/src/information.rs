@@ -107,7 +107,7 @@ fn digamma(x: f64) -> f64 {
 
 /// Claims of a life and what came of them, as it goes.
 #[derive(Clone, Debug, Default)]
-pub struct Heard {
+pub struct ClaimLog {
     /// Open claims of each domain: the value when the claim was made, the naive forecast, and how far from it the claim
     /// went.
     open: Vec<VecDeque<(f64, f64, f64)>>,
@@ -128,7 +128,7 @@ pub struct Window {
     pub bits_a_tick: f64,
 }
 
-impl Heard {
+impl ClaimLog {
     /// Takes in one record, and the life after it.
     pub fn hear(&mut self, record: &Record, life: &Life) {
         let domains = &life.birth().world.domains;

@@ -14,7 +14,7 @@ use life::time::Time;
 use life::world::{Fate, Observation, Quote};
 
 use crate::call::Wanted;
-use crate::grimoire::Answer;
+use crate::grimoire::Curation;
 
 /// Everything that reaches a golem: when, with which chance, and what.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,7 +40,7 @@ pub enum What {
     /// A proposal to act that does not come from the golem's own rules.
     Proposed(Proposal),
     /// The answer of a round of the Curator.
-    Curated(Box<Answer>),
+    Curated(Box<Curation>),
     /// Findings of one phase of a night.
     Dreamt(Box<Found>),
     /// The testament is written and safe.

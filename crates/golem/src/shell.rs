@@ -13,7 +13,7 @@ use life::world::{Fate, Order, Quote};
 
 use crate::call::CallVerdict;
 use crate::golem::{Consequence, Golem};
-use crate::grimoire::Answer;
+use crate::grimoire::Curation;
 use crate::input::{Fault, Input, What};
 use crate::owed::{Duty, Errand, Owed, Which};
 
@@ -109,7 +109,9 @@ impl Duty {
     /// The answer of a shell that keeps nothing: nothing was learned, dreamt or left behind.
     pub fn barely(self, life: &Life) -> What {
         match self {
-            Duty::Curate => What::Curated(Box::new(Answer { round: life.knowing().rounds + 1, ..Answer::default() })),
+            Duty::Curate => {
+                What::Curated(Box::new(Curation { round: life.knowing().rounds + 1, ..Curation::default() }))
+            }
             Duty::Dream { .. } => What::Dreamt(Box::new(Found::nothing(life))),
             Duty::Reflect => What::Reflected { hash: [0; 32] },
             Duty::Bequeath => What::Bequeathed { hash: [0; 32], entries: 0 },

@@ -5,13 +5,13 @@
 
 use serde::Serialize;
 
-use crate::lives::{Error, Outcome, Plan, run};
+use crate::lives::{Error, LifeOutcome, Plan, run};
 
 /// Times the paths are drawn again.
 const DRAWS: usize = 4_000;
 
 /// A figure of one life, by name; none where there was nothing to measure.
-pub type Measure = (&'static str, fn(&Outcome) -> Option<f64>);
+pub type Measure = (&'static str, fn(&LifeOutcome) -> Option<f64>);
 
 /// Measures that arms are compared in.
 pub const MEASURES: [Measure; 9] = [
@@ -52,13 +52,13 @@ pub struct Arms {
 pub fn live(
     plans: &[(String, Plan)],
     threads: usize,
-    each: impl Fn(&Outcome) + Sync,
-) -> Result<Vec<(String, Vec<Outcome>)>, Error> {
+    each: impl Fn(&LifeOutcome) + Sync,
+) -> Result<Vec<(String, Vec<LifeOutcome>)>, Error> {
     plans.iter().map(|(name, plan)| Ok((name.clone(), run(plan, threads, &each)?.1))).collect()
 }
 
 /// Holds arms against the first of them. All must have lived the same paths.
-pub fn compare(arms: &[(String, Vec<Outcome>)]) -> Arms {
+pub fn compare(arms: &[(String, Vec<LifeOutcome>)]) -> Arms {
     let paths = arms.first().map_or(0, |(_, outcomes)| outcomes.len());
     assert!(arms.iter().all(|(_, outcomes)| outcomes.len() == paths), "every arm lives every path");
     let row = |(name, measure): &Measure| {

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use golem::clade::{News, Parcel};
 use golem::constitution::Constitution;
-use golem::grimoire::bundle::{Line, VERSION};
+use golem::grimoire::bundle::{BundleLine, VERSION};
 use golem::grimoire::{Class, Entry, How, Kind, Provenance, Source, Status};
 use golem::world::DomainKind;
 use golem::{Birth, Endowment};
@@ -256,7 +256,7 @@ fn lie(from: GolemId, state: &mut u64, seen: &Life) -> String {
     };
     let rule = format!("when {} {above} {than} expect {} {expects}", world.features[feature], domain.name);
     let source = Source { golem: from, generation: 0, how: How::Observed };
-    let line = Line {
+    let line = BundleLine {
         bundle: VERSION,
         // Some of them cry wolf.
         kind: if draw(10) == 0 { Kind::Warning } else { Kind::Heuristic },

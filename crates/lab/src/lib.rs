@@ -15,6 +15,6 @@ pub mod rehearsal;
 mod skill;
 pub mod tables;
 
-pub use lives::{Moment, Outcome, Plan, Summary};
+pub use lives::{LifeOutcome, Moment, Plan, Summary};
 pub use quantiles::Quantiles;
 pub use skill::{Errors, Listener};

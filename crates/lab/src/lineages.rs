@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use golem::constitution::Mode;
 use golem::event::{Event, Record};
 use golem::grimoire::How;
-use golem::grimoire::bundle::Line;
+use golem::grimoire::bundle::BundleLine;
 use golem::inheritance::{BUDGET, Descent, estate, whole};
 use golem::rule;
 use golem::{Birth, Endowment};
@@ -149,7 +149,7 @@ fn line(plan: &Plan, paths: &Paths, way: Way, number: u64) -> Result<Kin, Error>
     };
     let tenth = span.div_ceil(10);
     let mut kin = Kin { returned: plan.capital.is_positive().then_some(0.0), ..Kin::default() };
-    let (mut estate_left, mut before): (Option<Left>, Option<Life>) = (None, None);
+    let (mut estate_left, mut before): (Option<HeirsLegacy>, Option<Life>) = (None, None);
     let (mut early, mut later) = (Vec::new(), Vec::new());
     for generation in 0..generations {
         let (mut life, until) = next_of_line(plan, paths, way, number, generation, before.as_ref())?;
@@ -189,7 +189,7 @@ fn line(plan: &Plan, paths: &Paths, way: Way, number: u64) -> Result<Kin, Error>
         kin.returned = kin.returned.map(|sum| sum + worth.as_f64() / given.as_f64() - 1.0);
         let own = |h: &golem::rule::Heuristic| h.voice && h.provenance != golem::rule::Provenance::Instinct;
         kin.own_rules = now.playbook().iter().filter(|h| own(h) && h.skill() > 0.0).count() as f64;
-        estate_left = Left::by(way, &life);
+        estate_left = HeirsLegacy::by(way, &life);
         kin.crossed += estate_left.as_ref().map_or(0.0, |left| left.lines.len() as f64) / generations as f64;
         before = Some(now);
         if way == Way::Immortal {
@@ -248,21 +248,21 @@ fn next_of_line(
 }
 
 /// The inheritance of an heir.
-struct Left {
-    lines: Vec<Line>,
+struct HeirsLegacy {
+    lines: Vec<BundleLine>,
 }
 
-impl Left {
+impl HeirsLegacy {
     /// The inheritance a dead golem leaves, where anything crosses a death.
-    fn by(way: Way, dead: &Rehearsal) -> Option<Left> {
+    fn by(way: Way, dead: &Rehearsal) -> Option<HeirsLegacy> {
         let life = dead.life();
         let left = || estate(&whole(dead.grimoire(), life), life, BUDGET);
         match way {
             Way::Fresh | Way::Copy | Way::Immortal => None,
-            Way::Bottleneck => Some(Left { lines: left() }),
+            Way::Bottleneck => Some(HeirsLegacy { lines: left() }),
             Way::Flat => {
-                let flat = |line: Line| Line { confidence: 0.4 / 0.85, ..line };
-                Some(Left { lines: left().into_iter().map(flat).collect() })
+                let flat = |line: BundleLine| BundleLine { confidence: 0.4 / 0.85, ..line };
+                Some(HeirsLegacy { lines: left().into_iter().map(flat).collect() })
             }
         }
     }

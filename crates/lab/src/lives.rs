@@ -71,7 +71,7 @@ impl Plan {
 
 /// Results of one life.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Outcome {
+pub struct LifeOutcome {
     pub ending: String,
     pub ticks: u64,
     pub fitness: f64,
@@ -190,11 +190,15 @@ impl Plan {
 pub const PLAN: u32 = 3;
 
 /// Lives them all on so many threads; `each` hears of every life that is over.
-pub fn run(plan: &Plan, threads: usize, each: impl Fn(&Outcome) + Sync) -> Result<(Summary, Vec<Outcome>), Error> {
+pub fn run(
+    plan: &Plan,
+    threads: usize,
+    each: impl Fn(&LifeOutcome) + Sync,
+) -> Result<(Summary, Vec<LifeOutcome>), Error> {
     plan.check(false)?;
     let paths = Paths::open(plan)?;
     let (next, began) = (AtomicU64::new(0), Instant::now());
-    let work = || -> Result<Vec<(u64, Outcome)>, Error> {
+    let work = || -> Result<Vec<(u64, LifeOutcome)>, Error> {
         let mut done = Vec::new();
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
@@ -206,20 +210,20 @@ pub fn run(plan: &Plan, threads: usize, each: impl Fn(&Outcome) + Sync) -> Resul
             done.push((number, outcome));
         }
     };
-    let parts: Vec<Result<Vec<(u64, Outcome)>, Error>> = std::thread::scope(|scope| {
+    let parts: Vec<Result<Vec<(u64, LifeOutcome)>, Error>> = std::thread::scope(|scope| {
         let handles: Vec<_> = (0..threads.max(1)).map(|_| scope.spawn(work)).collect();
         handles.into_iter().map(|handle| handle.join().expect("a life does not panic")).collect()
     });
     let seconds = began.elapsed().as_secs_f64();
-    let mut numbered: Vec<(u64, Outcome)> =
+    let mut numbered: Vec<(u64, LifeOutcome)> =
         parts.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
     numbered.sort_by_key(|(number, _)| *number);
-    let outcomes: Vec<Outcome> = numbered.into_iter().map(|(_, outcome)| outcome).collect();
+    let outcomes: Vec<LifeOutcome> = numbered.into_iter().map(|(_, outcome)| outcome).collect();
     Ok((Summary::of(&outcomes, plan.note_every, seconds), outcomes))
 }
 
 /// One whole life.
-fn live(plan: &Plan, paths: &Paths, number: u64) -> Result<Outcome, Error> {
+fn live(plan: &Plan, paths: &Paths, number: u64) -> Result<LifeOutcome, Error> {
     let seed = plan.seed.wrapping_mul(1_000_003).wrapping_add(number);
     let (world, until) = paths.path(plan, seed, number)?;
     let secret = Secret::from_seed(seed, "lab");
@@ -258,7 +262,7 @@ fn live(plan: &Plan, paths: &Paths, number: u64) -> Result<Outcome, Error> {
     }
     let ticks = life.life().tick().max(1) as f64;
     errors.push(watch.lately);
-    Ok(Outcome {
+    Ok(LifeOutcome {
         skill: watch.errors.skill(life.life()),
         errors,
         fitness_over_time: noted,
@@ -415,13 +419,13 @@ fn scatter(seed: u64) -> u64 {
     z ^ (z >> 27)
 }
 
-fn outcome(rehearsal: &Rehearsal, capital: Usdc, first_unit: Option<Usdc>) -> Outcome {
+fn outcome(rehearsal: &Rehearsal, capital: Usdc, first_unit: Option<Usdc>) -> LifeOutcome {
     let life = rehearsal.life();
     let worth = life.capital().worth(life.seen().unit) + life.capital().withdrawn + life.capital().harvested;
     let share = |now: Usdc, then: Usdc| then.is_positive().then(|| now.as_f64() / then.as_f64() - 1.0);
     let spent = life.capital().fees.as_f64() + life.execution().slipped;
     let skills = life.birth().world.domains.iter().zip(&life.epistemic().domains);
-    Outcome {
+    LifeOutcome {
         ending: life.death().map_or("alive", |death| death.cause.name()).to_owned(),
         ticks: life.tick(),
         fitness: life.vitality().epistemic,
@@ -450,7 +454,7 @@ fn outcome(rehearsal: &Rehearsal, capital: Usdc, first_unit: Option<Usdc>) -> Ou
 }
 
 /// Rows by arm and path: one for each life, one for each note, and one for each domain at the end.
-pub fn tables(arms: &[(String, Vec<Outcome>)], note_every: u64) -> [(&'static str, Table); 3] {
+pub fn tables(arms: &[(String, Vec<LifeOutcome>)], note_every: u64) -> [(&'static str, Table); 3] {
     let (mut lives, mut notes, mut skills) = (Table::default(), Table::default(), Table::default());
     for (arm, outcomes) in arms {
         for (path, life) in outcomes.iter().enumerate() {
@@ -497,7 +501,7 @@ pub fn tables(arms: &[(String, Vec<Outcome>)], note_every: u64) -> [(&'static st
 /// At most so many, evenly spread, so that a long run still fits on a screen.
 const MOMENTS: usize = 400;
 
-fn moments(outcomes: &[Outcome], note_every: u64) -> Vec<Moment> {
+fn moments(outcomes: &[LifeOutcome], note_every: u64) -> Vec<Moment> {
     let most = outcomes.iter().map(|outcome| outcome.fitness_over_time.len()).max().unwrap_or(0);
     let stride = most.div_ceil(MOMENTS).max(1);
     let at = |n: usize| {
@@ -509,7 +513,7 @@ fn moments(outcomes: &[Outcome], note_every: u64) -> Vec<Moment> {
 }
 
 impl Summary {
-    fn of(outcomes: &[Outcome], note_every: u64, seconds: f64) -> Summary {
+    fn of(outcomes: &[LifeOutcome], note_every: u64, seconds: f64) -> Summary {
         let mut deaths = BTreeMap::<String, u64>::new();
         let mut skills = BTreeMap::<String, Vec<f64>>::new();
         for outcome in outcomes {
@@ -519,8 +523,8 @@ impl Summary {
             }
         }
         let ticks = outcomes.iter().map(|outcome| outcome.ticks).sum();
-        let some = |measure: fn(&Outcome) -> Option<f64>| Quantiles::of(outcomes.iter().filter_map(measure));
-        let of = |measure: fn(&Outcome) -> f64| {
+        let some = |measure: fn(&LifeOutcome) -> Option<f64>| Quantiles::of(outcomes.iter().filter_map(measure));
+        let of = |measure: fn(&LifeOutcome) -> f64| {
             Quantiles::of(outcomes.iter().map(measure)).expect("a plan has one life at least")
         };
         Summary {

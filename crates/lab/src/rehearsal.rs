@@ -30,7 +30,7 @@ pub struct Rehearsal {
     golem: Golem,
     stage: Stage,
     observation: Observation,
-    mind: Option<Mind>,
+    mind: Option<InstantMind>,
 }
 
 /// Everything around a life in memory: world, chance, knowledge, siblings.
@@ -61,7 +61,7 @@ struct Siblings {
 const HELD: usize = 8;
 
 /// A mind that answers on the spot to what its golem is about to see.
-pub type Mind = Box<dyn FnMut(&Life, &Observation) -> Option<Word> + Send>;
+pub type InstantMind = Box<dyn FnMut(&Life, &Observation) -> Option<Word> + Send>;
 
 /// A model that answers a question on the spot.
 pub type Thinker = Box<dyn FnMut(&Life, &Question) -> What + Send>;
@@ -120,7 +120,7 @@ impl<F: FnMut(&Record, &Life)> Shell for Watched<'_, F> {
 
 impl Stage {
     /// Curates its knowledge, with what siblings have brought.
-    fn curate(&mut self, life: &Life) -> grimoire::Answer {
+    fn curate(&mut self, life: &Life) -> grimoire::Curation {
         let heard = &mut self.siblings.heard;
         if heard.is_empty() || !life.digests() {
             return grimoire::round(&mut self.grimoire, life);
@@ -153,7 +153,7 @@ impl Rehearsal {
     }
 
     /// Adds a mind beside its own, or in its place.
-    pub fn minded(mut self, mind: Mind) -> Rehearsal {
+    pub fn minded(mut self, mind: InstantMind) -> Rehearsal {
         self.mind = Some(mind);
         self
     }

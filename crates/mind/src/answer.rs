@@ -8,7 +8,7 @@ use tariff::printable;
 use crate::vector::unit;
 
 #[derive(Deserialize)]
-struct Answer {
+struct ChatAnswer {
     data: Vec<Item>,
 }
 
@@ -21,7 +21,7 @@ struct Item {
 
 /// The vectors in the order of the texts, of one dimension and of length one; or why they cannot be used.
 pub(crate) fn vectors(body: &[u8], wanted: usize) -> Result<Vec<Vec<f32>>, String> {
-    let answer: Answer =
+    let answer: ChatAnswer =
         serde_json::from_slice(body).map_err(|why| format!("it does not have the expected form ({why})"))?;
     if answer.data.len() != wanted {
         return Err(format!("{} vectors came for {wanted} texts", answer.data.len()));

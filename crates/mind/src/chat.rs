@@ -14,7 +14,7 @@ use tariff::{Named, Protocol, Shape};
 use tariff::{Price, Writes};
 
 use crate::Error;
-use crate::key::Key;
+use crate::key::ApiKey;
 use crate::wire::{Shows, Wire};
 
 /// The longest answer that is read, in bytes: far more than any answer takes.
@@ -39,7 +39,7 @@ pub struct ChatConfig {
 
 /// A question, and its limits.
 #[derive(Clone, Debug)]
-pub struct Ask<'a> {
+pub struct ChatRequest<'a> {
     pub system: &'a str,
     pub user: &'a str,
     /// The shape of the answer; null for none.
@@ -55,7 +55,7 @@ pub struct Ask<'a> {
 
 /// An answer, and what it cost.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Said {
+pub struct Completion {
     pub text: String,
     /// Tokens in and out, as the server counts them; none if it does not say.
     pub used: Option<(u64, u64)>,
@@ -82,7 +82,7 @@ impl Chat {
             Protocol::Messages => ("/messages", Shows::ApiKey),
         };
         let address = Address::parse(&named.base, path, config.allow_plain_http)?;
-        let key = named.key_env.as_deref().map(Key::from_env).transpose()?.map(|key| (key, shows));
+        let key = named.key_env.as_deref().map(ApiKey::from_env).transpose()?.map(|key| (key, shows));
         let wire = Wire::open(address, &named.model, key, config.timeout, ANSWER_BYTES)?;
         Ok(Chat { named: named.clone(), price, wire, shape: AtomicU8::new(named.shape as u8) })
     }
@@ -96,7 +96,7 @@ impl Chat {
     }
 
     /// Asks once. An error says by its kind whether anything can have been paid for: see [`Error::may_have_cost`].
-    pub fn ask(&self, ask: &Ask<'_>) -> Result<Said, Error> {
+    pub fn ask(&self, ask: &ChatRequest<'_>) -> Result<Completion, Error> {
         let shape = self.shape();
         let system = match shape {
             _ if ask.schema.is_null() => ask.system.to_owned(),
@@ -138,10 +138,10 @@ impl Chat {
         let used = used.map(|tokens| (tokens.all_input(), tokens.output));
         // A refusal to answer has been paid for as well.
         let text = self.wire.hidden(text.unwrap_or_default());
-        Ok(Said { text, used, cost })
+        Ok(Completion { text, used, cost })
     }
 
-    fn body(&self, ask: &Ask<'_>, system: &str, shape: Shape, tokens: u64) -> Value {
+    fn body(&self, ask: &ChatRequest<'_>, system: &str, shape: Shape, tokens: u64) -> Value {
         let user = json!({ "role": "user", "content": ask.user });
         let mut body = match self.named.protocol {
             Protocol::Chat => json!({ "messages": [{ "role": "system", "content": system }, user] }),

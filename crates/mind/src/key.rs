@@ -8,24 +8,24 @@ use reqwest::header::HeaderValue;
 
 use crate::Error;
 
-pub(crate) struct Key {
+pub(crate) struct ApiKey {
     variable: String,
     secret: String,
     bearer: HeaderValue,
     plain: HeaderValue,
 }
 
-impl Key {
-    pub(crate) fn from_env(variable: &str) -> Result<Key, Error> {
+impl ApiKey {
+    pub(crate) fn from_env(variable: &str) -> Result<ApiKey, Error> {
         let wrong = |why| Error::Key { variable: variable.to_owned(), why };
         let value = env::var(variable).map_err(|why| match why {
             env::VarError::NotPresent => wrong("it is not set where Bardo runs: export it and start again; a server that needs no key is named without one"),
             env::VarError::NotUnicode(_) => wrong("it is not text"),
         })?;
-        Key::new(variable, &value)
+        ApiKey::new(variable, &value)
     }
 
-    fn new(variable: &str, value: &str) -> Result<Key, Error> {
+    fn new(variable: &str, value: &str) -> Result<ApiKey, Error> {
         let wrong = |why| Error::Key { variable: variable.to_owned(), why };
         // Keys read from files often end in a line break.
         let secret = value.trim();
@@ -39,7 +39,7 @@ impl Key {
             Ok::<_, Error>(header)
         };
         let (bearer, plain) = (header(&format!("Bearer {secret}"))?, header(secret)?);
-        Ok(Key { variable: variable.to_owned(), secret: secret.to_owned(), bearer, plain })
+        Ok(ApiKey { variable: variable.to_owned(), secret: secret.to_owned(), bearer, plain })
     }
 
     pub(crate) fn variable(&self) -> &str {
@@ -65,7 +65,7 @@ impl Key {
     }
 }
 
-impl fmt::Debug for Key {
+impl fmt::Debug for ApiKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Key").field("variable", &self.variable).finish_non_exhaustive()
     }
@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn a_key_shows_itself_to_nobody() {
-        let key = Key::new("SOME_KEY", "sk-hush\n").unwrap();
+        let key = ApiKey::new("SOME_KEY", "sk-hush\n").unwrap();
         assert_eq!(key.bearer().to_str().unwrap(), "Bearer sk-hush");
         let shown = format!("{key:?} {:?} {:?} {}", key.bearer(), key.plain(), key.scrub("wrong key: sk-hush"));
         assert!(!shown.contains("hush"), "{shown}");
@@ -85,9 +85,9 @@ mod tests {
 
     #[test]
     fn a_key_that_is_none_names_its_variable_only() {
-        assert!(Key::from_env("BARDO_NO_SUCH_VARIABLE").unwrap_err().to_string().contains("BARDO_NO_SUCH_VARIABLE"));
+        assert!(ApiKey::from_env("BARDO_NO_SUCH_VARIABLE").unwrap_err().to_string().contains("BARDO_NO_SUCH_VARIABLE"));
         for value in ["", " \n", "two\nlines", "nul\0"] {
-            let refused = Key::new("SOME_KEY", value).unwrap_err().to_string();
+            let refused = ApiKey::new("SOME_KEY", value).unwrap_err().to_string();
             assert!(refused.contains("SOME_KEY") && !refused.contains("lines"), "{refused}");
         }
     }

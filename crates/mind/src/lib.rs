@@ -25,7 +25,7 @@ mod vector;
 mod wire;
 
 pub use at_hand::{AtHand, look_around};
-pub use chat::{Ask, Chat, ChatConfig, Said};
+pub use chat::{Chat, ChatConfig, ChatRequest, Completion};
 pub use error::Error;
 #[cfg(feature = "local")]
 pub use local::Local;

@@ -8,7 +8,7 @@ use serde::Serialize;
 use tariff::Address;
 
 use crate::answer::vectors;
-use crate::key::Key;
+use crate::key::ApiKey;
 use crate::texts::{self, BATCH};
 use crate::wire::{Shows, Wire};
 use crate::{Embedder, Error};
@@ -78,7 +78,7 @@ impl Served {
             return wrong("the batch of the embedding server", &format!("must be from 1 to {BATCH} texts"));
         }
         let address = Address::parse(&config.url, "/embeddings", config.allow_plain_http)?;
-        let key = config.key_env.as_deref().map(Key::from_env).transpose()?.map(|key| (key, Shows::Bearer));
+        let key = config.key_env.as_deref().map(ApiKey::from_env).transpose()?.map(|key| (key, Shows::Bearer));
         let (model, timeout, batch) = (config.model.clone(), config.timeout, config.batch);
         let wire = Wire::open(address, &model, key, timeout, ANSWER_BYTES)?;
         let dimensions = config.dimensions.map_or_else(OnceLock::new, OnceLock::from);

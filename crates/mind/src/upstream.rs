@@ -8,20 +8,20 @@ use tariff::Price;
 use tariff::{Named, Protocol};
 
 use crate::Error;
-use crate::key::Key;
+use crate::key::ApiKey;
 
 #[derive(Debug)]
 pub struct Upstream {
     named: Named,
     price: Price,
-    key: Option<Key>,
+    key: Option<ApiKey>,
 }
 
 impl Upstream {
     /// Opens an upstream at the owner's price or, without one, at the book's.
     pub fn open(named: Named, price: Option<Price>) -> Result<Upstream, Error> {
         let price = price.map_or_else(|| Book::built_in().price(&named), Ok)?;
-        let key = named.key_env.as_deref().map(Key::from_env).transpose()?;
+        let key = named.key_env.as_deref().map(ApiKey::from_env).transpose()?;
         Ok(Upstream { named, price, key })
     }
 

@@ -13,7 +13,7 @@ use tariff::printable;
 
 use crate::Error;
 use crate::answer::complaint;
-use crate::key::Key;
+use crate::key::ApiKey;
 
 /// How long to wait for a connection; a server that exists accepts one sooner.
 const CONNECT: Duration = Duration::from_secs(5);
@@ -34,7 +34,7 @@ pub(crate) enum Shows {
 pub(crate) struct Wire {
     address: Address,
     model: String,
-    key: Option<(Key, Shows)>,
+    key: Option<(ApiKey, Shows)>,
     timeout: Duration,
     /// The longest answer that is read.
     most: usize,
@@ -45,7 +45,7 @@ impl Wire {
     pub(crate) fn open(
         address: Address,
         model: &str,
-        key: Option<(Key, Shows)>,
+        key: Option<(ApiKey, Shows)>,
         timeout: Duration,
         most: usize,
     ) -> Result<Wire, Error> {

@@ -10,7 +10,7 @@ use jiff::tz::TimeZone;
 use toml_edit::Value as Toml;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Kind {
+pub enum SettingKind {
     Bool,
     Integer {
         min: i64,
@@ -46,7 +46,7 @@ pub enum Kind {
     /// How much is logged, of everything or of parts; empty for what is usual.
     Levels,
     /// Another kind, or empty for none.
-    Maybe(&'static Kind),
+    Maybe(&'static SettingKind),
     /// The documents name the key; what it takes is decided when the feature arrives.
     NotYet,
 }
@@ -70,78 +70,86 @@ const WHOLE: f64 = 10_000.0;
 const NAME: usize = 64;
 const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 
-impl Kind {
+impl SettingKind {
     /// Reads the text of a variable, a flag or the table of defaults.
     pub fn read(&self, text: &str) -> Option<Value> {
         let text = text.trim();
         match *self {
-            Kind::Bool => text.parse().ok().map(Value::Bool),
-            Kind::Integer { min, max } => {
+            SettingKind::Bool => text.parse().ok().map(Value::Bool),
+            SettingKind::Integer { min, max } => {
                 let n: i64 = text.replace('_', "").parse().ok()?;
                 (min <= n && n <= max).then_some(Value::Integer(n))
             }
-            Kind::Number { min, max } => {
+            SettingKind::Number { min, max } => {
                 // Adding zero turns minus nought into nought.
                 let n = text.replace('_', "").parse::<f64>().ok()? + 0.0;
                 (min <= n && n <= max).then_some(Value::Number(n))
             }
-            Kind::Share { max } => {
+            SettingKind::Share { max } => {
                 let points = text.replace('_', "").parse::<f64>().ok()? * WHOLE;
                 let whole = points.round();
                 let fits = (0.0..=max * WHOLE).contains(&whole) && (points - whole).abs() < 1e-6;
                 fits.then_some(Value::Share(whole as u32))
             }
-            Kind::Money => text.parse().ok().map(Value::Money),
-            Kind::Span { min, max } => {
+            SettingKind::Money => text.parse().ok().map(Value::Money),
+            SettingKind::Span { min, max } => {
                 let span = read_span(text)?;
                 (min <= span && span <= max).then_some(Value::Span(span))
             }
-            Kind::Choice(words) => words.contains(&text).then(|| Value::Text(text.to_owned())),
-            Kind::Name => is_name(text).then(|| Value::Text(text.to_owned())),
-            Kind::Text => {
+            SettingKind::Choice(words) => words.contains(&text).then(|| Value::Text(text.to_owned())),
+            SettingKind::Name => is_name(text).then(|| Value::Text(text.to_owned())),
+            SettingKind::Text => {
                 (text.len() <= 4_000 && !text.chars().any(char::is_control)).then(|| Value::Text(text.to_owned()))
             }
-            Kind::Names => text.split(',').all(|name| is_name(name.trim())).then(|| Value::Text(text.to_owned())),
-            Kind::Seed if text == "random" => Some(Value::Seed(None)),
-            Kind::Seed => text.parse().ok().map(|n| Value::Seed(Some(n))),
-            Kind::Moment if text.is_empty() => Some(Value::Moment(None)),
-            Kind::Moment => read_moment(text).map(|at| Value::Moment(Some(at))),
-            Kind::Windows => windows::read(text).map(|_| Value::Text(text.to_owned())),
-            Kind::Levels => is_levels(text).then(|| Value::Text(text.to_owned())),
-            Kind::Maybe(_) if text.is_empty() => Some(Value::Nothing),
-            Kind::Maybe(kind) => kind.read(text),
-            Kind::NotYet => None,
+            SettingKind::Names => {
+                text.split(',').all(|name| is_name(name.trim())).then(|| Value::Text(text.to_owned()))
+            }
+            SettingKind::Seed if text == "random" => Some(Value::Seed(None)),
+            SettingKind::Seed => text.parse().ok().map(|n| Value::Seed(Some(n))),
+            SettingKind::Moment if text.is_empty() => Some(Value::Moment(None)),
+            SettingKind::Moment => read_moment(text).map(|at| Value::Moment(Some(at))),
+            SettingKind::Windows => windows::read(text).map(|_| Value::Text(text.to_owned())),
+            SettingKind::Levels => is_levels(text).then(|| Value::Text(text.to_owned())),
+            SettingKind::Maybe(_) if text.is_empty() => Some(Value::Nothing),
+            SettingKind::Maybe(kind) => kind.read(text),
+            SettingKind::NotYet => None,
         }
     }
 
     /// Reads a value of a file. A file has types of its own, and a quoted number is not a number there.
     pub fn read_toml(&self, value: &Toml) -> Option<Value> {
         let text = match (self, value) {
-            (Kind::Bool, Toml::Boolean(b)) => b.value().to_string(),
+            (SettingKind::Bool, Toml::Boolean(b)) => b.value().to_string(),
             (
-                Kind::Integer { .. } | Kind::Number { .. } | Kind::Share { .. } | Kind::Money | Kind::Seed,
+                SettingKind::Integer { .. }
+                | SettingKind::Number { .. }
+                | SettingKind::Share { .. }
+                | SettingKind::Money
+                | SettingKind::Seed,
                 Toml::Integer(n),
             ) => n.value().to_string(),
             // The shortest digits that name a float are those that were written, up to fifteen of them:
             // enough for any amount of money to pass through exactly.
-            (Kind::Number { .. } | Kind::Share { .. } | Kind::Money, Toml::Float(n)) => n.value().to_string(),
+            (SettingKind::Number { .. } | SettingKind::Share { .. } | SettingKind::Money, Toml::Float(n)) => {
+                n.value().to_string()
+            }
             (
-                Kind::Money
-                | Kind::Span { .. }
-                | Kind::Choice(_)
-                | Kind::Name
-                | Kind::Text
-                | Kind::Names
-                | Kind::Windows
-                | Kind::Levels
-                | Kind::Seed
-                | Kind::Moment,
+                SettingKind::Money
+                | SettingKind::Span { .. }
+                | SettingKind::Choice(_)
+                | SettingKind::Name
+                | SettingKind::Text
+                | SettingKind::Names
+                | SettingKind::Windows
+                | SettingKind::Levels
+                | SettingKind::Seed
+                | SettingKind::Moment,
                 Toml::String(text),
             ) => text.value().clone(),
-            (Kind::Windows, Toml::Array(tables)) => windows::from_tables(tables)?,
-            (Kind::Moment, Toml::Datetime(at)) => at.value().to_string(),
-            (Kind::Maybe(_), Toml::String(text)) if text.value().is_empty() => return Some(Value::Nothing),
-            (Kind::Maybe(kind), value) => return kind.read_toml(value),
+            (SettingKind::Windows, Toml::Array(tables)) => windows::from_tables(tables)?,
+            (SettingKind::Moment, Toml::Datetime(at)) => at.value().to_string(),
+            (SettingKind::Maybe(_), Toml::String(text)) if text.value().is_empty() => return Some(Value::Nothing),
+            (SettingKind::Maybe(kind), value) => return kind.read_toml(value),
             _ => return None,
         };
         self.read(&text)
@@ -150,29 +158,33 @@ impl Kind {
     /// The expected form, in words for people.
     pub fn expected(&self) -> String {
         match *self {
-            Kind::Bool => "true or false".to_owned(),
-            Kind::Integer { min, max } => format!("a whole number from {min} to {max}"),
-            Kind::Number { min, max } => format!("a number from {min} to {max}"),
-            Kind::Share { max } => format!("a share from 0 to {max} with at most four decimals"),
-            Kind::Money => {
+            SettingKind::Bool => "true or false".to_owned(),
+            SettingKind::Integer { min, max } => format!("a whole number from {min} to {max}"),
+            SettingKind::Number { min, max } => format!("a number from {min} to {max}"),
+            SettingKind::Share { max } => format!("a share from 0 to {max} with at most four decimals"),
+            SettingKind::Money => {
                 format!("dollars from 0 to {} with at most six decimals", Usdc::MOST.as_micros() / 1_000_000)
             }
-            Kind::Span { min, max } => format!("a length of time from {} to {}", write_span(min), write_span(max)),
-            Kind::Choice(words) => {
+            SettingKind::Span { min, max } => {
+                format!("a length of time from {} to {}", write_span(min), write_span(max))
+            }
+            SettingKind::Choice(words) => {
                 let (last, first) = words.split_last().expect("a choice has words");
                 if first.is_empty() { (*last).to_owned() } else { format!("{} or {last}", first.join(", ")) }
             }
-            Kind::Name => format!("a name of at most {NAME} letters, digits, '.', '_' and '-'"),
-            Kind::Text => "one line of text".to_owned(),
-            Kind::Names => "names with commas between them, such as buy,sell".to_owned(),
-            Kind::Seed => "a whole number from 0, or \"random\"".to_owned(),
-            Kind::Windows => "hours and a place, such as 02:00-06:00 UTC or 23:00-01:30 Europe/Berlin".to_owned(),
-            Kind::Levels => {
+            SettingKind::Name => format!("a name of at most {NAME} letters, digits, '.', '_' and '-'"),
+            SettingKind::Text => "one line of text".to_owned(),
+            SettingKind::Names => "names with commas between them, such as buy,sell".to_owned(),
+            SettingKind::Seed => "a whole number from 0, or \"random\"".to_owned(),
+            SettingKind::Windows => {
+                "hours and a place, such as 02:00-06:00 UTC or 23:00-01:30 Europe/Berlin".to_owned()
+            }
+            SettingKind::Levels => {
                 format!("{}; also for one part, such as server::up=debug, with commas between", LEVELS.join(", "))
             }
-            Kind::Moment => "a date such as 2026-01-31 or 2026-01-31T12:00:00Z".to_owned(),
-            Kind::Maybe(kind) => format!("{}, or \"\" for none", kind.expected()),
-            Kind::NotYet => "nothing yet".to_owned(),
+            SettingKind::Moment => "a date such as 2026-01-31 or 2026-01-31T12:00:00Z".to_owned(),
+            SettingKind::Maybe(kind) => format!("{}, or \"\" for none", kind.expected()),
+            SettingKind::NotYet => "nothing yet".to_owned(),
         }
     }
 }
@@ -311,36 +323,36 @@ mod tests {
 
     #[test]
     fn what_a_kind_writes_it_reads_back() {
-        let span = Kind::Span { min: Span::ZERO, max: Span::seconds(u64::MAX / 1_000) };
-        let number = Kind::Number { min: -1e9, max: 1e9 };
+        let span = SettingKind::Span { min: Span::ZERO, max: Span::seconds(u64::MAX / 1_000) };
+        let number = SettingKind::Number { min: -1e9, max: 1e9 };
         for (kind, text) in [
-            (Kind::Bool, "true"),
-            (Kind::Integer { min: -9, max: 9_000 }, "-7"),
+            (SettingKind::Bool, "true"),
+            (SettingKind::Integer { min: -9, max: 9_000 }, "-7"),
             (number, "1e-6"),
             (number, "0.1"),
             (number, "-12345.678"),
-            (Kind::Share { max: 1.0 }, "0.1234"),
-            (Kind::Money, "0.000078"),
-            (Kind::Money, "1000"),
+            (SettingKind::Share { max: 1.0 }, "0.1234"),
+            (SettingKind::Money, "0.000078"),
+            (SettingKind::Money, "1000"),
             (span, "200000 ticks"),
             (span, "1500ms"),
             (span, "0s"),
             (span, "90d"),
-            (Kind::Name, "eth-1h.2024"),
-            (Kind::Names, "buy,sell"),
-            (Kind::Windows, ""),
-            (Kind::Windows, "02:00-06:00 UTC, 23:00-01:30 Europe/Berlin"),
-            (Kind::Text, "http://localhost:11434"),
-            (Kind::Levels, ""),
-            (Kind::Levels, "warn, server::up=debug,server::up::workers[turn{golem=ada}]=trace"),
-            (Kind::Seed, "18446744073709551615"),
-            (Kind::Seed, "random"),
-            (Kind::Moment, ""),
-            (Kind::Maybe(&Kind::Integer { min: 0, max: 9 }), ""),
-            (Kind::Maybe(&Kind::Integer { min: 0, max: 9 }), "0"),
-            (Kind::Maybe(&Kind::Number { min: 0.0, max: 9.0 }), "2.5"),
-            (Kind::Moment, "2026-01-31"),
-            (Kind::Moment, "2026-01-31T12:00:00.250Z"),
+            (SettingKind::Name, "eth-1h.2024"),
+            (SettingKind::Names, "buy,sell"),
+            (SettingKind::Windows, ""),
+            (SettingKind::Windows, "02:00-06:00 UTC, 23:00-01:30 Europe/Berlin"),
+            (SettingKind::Text, "http://localhost:11434"),
+            (SettingKind::Levels, ""),
+            (SettingKind::Levels, "warn, server::up=debug,server::up::workers[turn{golem=ada}]=trace"),
+            (SettingKind::Seed, "18446744073709551615"),
+            (SettingKind::Seed, "random"),
+            (SettingKind::Moment, ""),
+            (SettingKind::Maybe(&SettingKind::Integer { min: 0, max: 9 }), ""),
+            (SettingKind::Maybe(&SettingKind::Integer { min: 0, max: 9 }), "0"),
+            (SettingKind::Maybe(&SettingKind::Number { min: 0.0, max: 9.0 }), "2.5"),
+            (SettingKind::Moment, "2026-01-31"),
+            (SettingKind::Moment, "2026-01-31T12:00:00.250Z"),
         ] {
             let value = kind.read(text).unwrap_or_else(|| panic!("{text}"));
             assert_eq!(kind.read(&value.plain()), Some(value.clone()), "{text}");
@@ -351,23 +363,29 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_refused() {
-        let share = Kind::Share { max: 0.5 };
-        let unit = Kind::Number { min: 0.0, max: 1.0 };
-        let hour = Kind::Span { min: Span::seconds(1), max: Span::seconds(3_600) };
+        let share = SettingKind::Share { max: 0.5 };
+        let unit = SettingKind::Number { min: 0.0, max: 1.0 };
+        let hour = SettingKind::Span { min: Span::seconds(1), max: Span::seconds(3_600) };
         for (kind, texts) in [
-            (Kind::Bool, &["yes", "1", "True", ""][..]),
-            (Kind::Integer { min: 1, max: 5 }, &["0", "6", "1.5", "", "99999999999999999999"]),
+            (SettingKind::Bool, &["yes", "1", "True", ""][..]),
+            (SettingKind::Integer { min: 1, max: 5 }, &["0", "6", "1.5", "", "99999999999999999999"]),
             (unit, &["nan", "inf", "-0.1", "1.1", "", "half"]),
             (share, &["0.51", "-0.1", "0.00001", "nan", "inf"]),
-            (Kind::Money, &["-1", "1e3", "0.0000001", "", "1000000001"]),
+            (SettingKind::Money, &["-1", "1e3", "0.0000001", "", "1000000001"]),
             (hour, &["40", "0s", "2h", "-1s", "91 ticks", "99999999999999999999 ticks"]),
-            (Kind::Choice(&["a", "b"]), &["c", "", "A"]),
-            (Kind::Name, &["../x", "a/b", ".hidden", "-flag", "a b", "ä", "a\nb"]),
-            (Kind::Seed, &["-1", "", "x", "1.5", "18446744073709551616"]),
-            (Kind::Maybe(&Kind::Integer { min: 0, max: 9 }), &["none", "-1", "10", "1.5"]),
-            (Kind::Windows, &["02:00", "02:00-06:00", "25:00-06:00 UTC", "02:00-02:00 UTC", "02:00-06:00 Atlantis"]),
-            (Kind::Levels, &["loud", "warn,", "host", "host=loud", "=warn", "a b=warn", "host[turn=warn", "WARN"]),
-            (Kind::Moment, &["yesterday", "1969-12-31", "2026-02-30", "12:00"]),
+            (SettingKind::Choice(&["a", "b"]), &["c", "", "A"]),
+            (SettingKind::Name, &["../x", "a/b", ".hidden", "-flag", "a b", "ä", "a\nb"]),
+            (SettingKind::Seed, &["-1", "", "x", "1.5", "18446744073709551616"]),
+            (SettingKind::Maybe(&SettingKind::Integer { min: 0, max: 9 }), &["none", "-1", "10", "1.5"]),
+            (
+                SettingKind::Windows,
+                &["02:00", "02:00-06:00", "25:00-06:00 UTC", "02:00-02:00 UTC", "02:00-06:00 Atlantis"],
+            ),
+            (
+                SettingKind::Levels,
+                &["loud", "warn,", "host", "host=loud", "=warn", "a b=warn", "host[turn=warn", "WARN"],
+            ),
+            (SettingKind::Moment, &["yesterday", "1969-12-31", "2026-02-30", "12:00"]),
         ] {
             for text in texts {
                 assert_eq!(kind.read(text), None, "{kind:?} {text:?}");
@@ -385,7 +403,7 @@ mod tests {
             ("999999999.999999", 999_999_999_999_999),
         ] {
             let toml: Toml = text.parse().unwrap();
-            assert_eq!(Kind::Money.read_toml(&toml), Some(Value::Money(Usdc::micros(micros))), "{text}");
+            assert_eq!(SettingKind::Money.read_toml(&toml), Some(Value::Money(Usdc::micros(micros))), "{text}");
         }
     }
 

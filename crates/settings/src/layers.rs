@@ -8,7 +8,7 @@ use std::path::Path;
 
 use golem::{Span, Time, Usdc};
 
-use super::keys::{Key, available};
+use super::keys::{SettingKey, available};
 use super::kind::Value;
 use super::problem::{ConfigError, File, Problem, quoted};
 use super::reader::{self, LARGEST};
@@ -19,12 +19,12 @@ const PREFIX: &str = "BARDO__";
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     file: File,
-    entries: Vec<Entry>,
+    entries: Vec<LayerEntry>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Entry {
-    pub(super) key: &'static Key,
+pub(super) struct LayerEntry {
+    pub(super) key: &'static SettingKey,
     pub(super) value: Value,
     pub(super) origin: Origin,
 }
@@ -98,7 +98,7 @@ impl Settings {
     }
 
     pub fn defaults(file: File) -> Settings {
-        let entry = |key: &'static Key| Entry { key, value: key.default_value(), origin: Origin::Default };
+        let entry = |key: &'static SettingKey| LayerEntry { key, value: key.default_value(), origin: Origin::Default };
         Settings { file, entries: available(file).map(entry).collect() }
     }
 
@@ -147,7 +147,7 @@ impl Settings {
     }
 
     /// Reads the text of a variable or a flag by the kind of its key.
-    fn read_word(&self, path: &str, text: &str) -> Result<(&'static Key, Value), Refused> {
+    fn read_word(&self, path: &str, text: &str) -> Result<(&'static SettingKey, Value), Refused> {
         match spelling::meant(path) {
             Meant::Key { key, .. } if key.file != self.file => Err(Refused::OtherFile(key.file)),
             Meant::Key { key, .. } if !key.is_available() => Err(Refused::Wrong(reader::not_yet(path))),
@@ -186,11 +186,11 @@ impl Settings {
         (entry.value, entry.origin) = (value, origin);
     }
 
-    pub(super) fn entries(&self) -> &[Entry] {
+    pub(super) fn entries(&self) -> &[LayerEntry] {
         &self.entries
     }
 
-    fn entry(&self, path: &str) -> &Entry {
+    fn entry(&self, path: &str) -> &LayerEntry {
         let entry = self.entries.iter().find(|entry| entry.key.path == path);
         entry.unwrap_or_else(|| panic!("'{path}' is not an available key of {}", self.file))
     }

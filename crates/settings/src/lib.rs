@@ -25,8 +25,8 @@ mod tests;
 mod windows;
 mod write;
 
-pub use keys::{KEYS, Key, available};
-pub use kind::{Kind, Value, read_moment, read_span};
+pub use keys::{KEYS, SettingKey, available};
+pub use kind::{SettingKind, Value, read_moment, read_span};
 pub use layers::{Origin, Settings, check_text};
 pub use prices::Prices;
 pub use problem::{ConfigError, File, Problem};

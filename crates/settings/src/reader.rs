@@ -4,19 +4,19 @@ use std::collections::BTreeMap;
 
 use toml_edit::{Document, Item, Key as TomlKey, TableLike, Value as Toml};
 
-use super::keys::Key;
+use super::keys::SettingKey;
 use super::kind::Value;
 use super::problem::{File, Problem, quoted};
 use super::spelling::{self, Meant};
 
 /// The values a file sets: for each path its value and the line it stands on.
-pub(super) type Found = BTreeMap<&'static str, (Value, usize)>;
+pub(super) type FoundValues = BTreeMap<&'static str, (Value, usize)>;
 
 /// Far more than any configuration needs; a journal given by mistake is not read to its end.
 pub(super) const LARGEST: u64 = 1 << 20;
 
 /// Reads a file's text; `name` is what messages call the file.
-pub(super) fn read(file: File, name: &str, text: &str) -> Result<Found, Vec<Problem>> {
+pub(super) fn read(file: File, name: &str, text: &str) -> Result<FoundValues, Vec<Problem>> {
     if text.len() as u64 > LARGEST {
         return Err(vec![Problem::new(name, "is larger than a megabyte, which no configuration is")]);
     }
@@ -27,7 +27,7 @@ pub(super) fn read(file: File, name: &str, text: &str) -> Result<Found, Vec<Prob
         let message = twice(text, line).filter(|_| message == "duplicate key").unwrap_or(message);
         vec![Problem::new(format!("{name}:{line}:{column}"), message)]
     })?;
-    let mut reader = Reader { file, name, lines, found: Found::new(), problems: Vec::new() };
+    let mut reader = Reader { file, name, lines, found: FoundValues::new(), problems: Vec::new() };
     reader.walk("", document.as_table(), 1);
     reader.finish()
 }
@@ -63,7 +63,7 @@ struct Reader<'a> {
     file: File,
     name: &'a str,
     lines: Lines,
-    found: Found,
+    found: FoundValues,
     problems: Vec<(usize, String)>,
 }
 
@@ -99,7 +99,7 @@ impl Reader<'_> {
         }
     }
 
-    fn key(&mut self, key: &'static Key, unit: &str, written: &str, item: &Item, line: usize) {
+    fn key(&mut self, key: &'static SettingKey, unit: &str, written: &str, item: &Item, line: usize) {
         let written = quoted(written);
         if key.file != self.file {
             let later = if key.is_available() { "" } else { ", and is not available yet in this version" };
@@ -131,7 +131,7 @@ impl Reader<'_> {
         self.problems.push((line, message));
     }
 
-    fn finish(mut self) -> Result<Found, Vec<Problem>> {
+    fn finish(mut self) -> Result<FoundValues, Vec<Problem>> {
         if self.problems.is_empty() {
             return Ok(self.found);
         }
@@ -141,7 +141,7 @@ impl Reader<'_> {
     }
 }
 
-fn read_value(key: &Key, unit: &str, item: &Item) -> Option<Value> {
+fn read_value(key: &SettingKey, unit: &str, item: &Item) -> Option<Value> {
     match item.as_value()? {
         Toml::Integer(n) if !unit.is_empty() => key.kind.read(&format!("{}{unit}", n.value())),
         value => key.kind.read_toml(value),
@@ -153,7 +153,7 @@ pub(super) fn not_yet(path: &str) -> String {
 }
 
 /// A message with the value found, the expected form, and an example.
-pub(super) fn wrong(key: &Key, found: &str, example: String) -> String {
+pub(super) fn wrong(key: &SettingKey, found: &str, example: String) -> String {
     let example = if example == "\"\"" || example.is_empty() { String::new() } else { format!(", such as {example}") };
     format!("'{}' is {found}; expected {}{example}", key.path, key.kind.expected())
 }

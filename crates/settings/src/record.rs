@@ -19,7 +19,7 @@ use world::{Says, Spec};
 use super::build::SPLIT;
 use super::keys::MOST_ACTIONS;
 use super::kind::Value;
-use super::layers::Entry;
+use super::layers::LayerEntry;
 use super::{ConfigError, Origin, Settings};
 
 /// Keys and what they are, as flags say it.
@@ -89,7 +89,7 @@ impl Settings {
         // Births of earlier versions do not say what was given, and a world is described in the birth's own words.
         let unsaid = birth.endowment == Endowment::default();
         let silent = |path: &str| path.starts_with("world.") || (unsaid && path.starts_with("funds.c"));
-        let said = |entry: &&Entry| matches!(entry.origin, Origin::File { .. }) && !silent(entry.key.path);
+        let said = |entry: &&LayerEntry| matches!(entry.origin, Origin::File { .. }) && !silent(entry.key.path);
         let file = self.entries().iter().filter(said);
         let flags = file.clone().map(|entry| format!("{}={}", entry.key.path, entry.value.plain()));
         let whole: Vec<String> = record.iter().cloned().chain(flags).collect();
@@ -99,7 +99,7 @@ impl Settings {
         if same && gives("funds.credit") && gives("funds.capital") {
             return Ok(None);
         }
-        let differs = |entry: &&Entry| entry.value != *born.value(entry.key.path);
+        let differs = |entry: &&LayerEntry| entry.value != *born.value(entry.key.path);
         let found = file.clone().find(differs).or_else(|| file.clone().next());
         Ok(found.map(|entry| (entry.key.path, entry.value.plain(), born.value(entry.key.path).plain())))
     }

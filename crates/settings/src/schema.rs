@@ -3,8 +3,8 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::keys::{Key, SPELLINGS, available};
-use super::kind::Kind;
+use super::keys::{SPELLINGS, SettingKey, available};
+use super::kind::SettingKind;
 use super::problem::File;
 use super::spelling::camel;
 
@@ -28,39 +28,39 @@ pub fn schema(file: File) -> Json {
     root
 }
 
-fn describe(key: &Key) -> Json {
+fn describe(key: &SettingKey) -> Json {
     let mut shape = shape(key.kind);
     shape["default"] = key.default_value().to_json();
     shape["description"] = format!("{} ({})", key.about, key.kind.expected()).into();
     shape
 }
 
-fn shape(kind: Kind) -> Json {
+fn shape(kind: SettingKind) -> Json {
     match kind {
-        Kind::Bool => json!({ "type": "boolean" }),
-        Kind::Integer { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),
-        Kind::Number { min, max } => json!({ "type": "number", "minimum": min, "maximum": max }),
-        Kind::Share { max } => json!({ "type": "number", "minimum": 0, "maximum": max }),
-        Kind::Money => {
+        SettingKind::Bool => json!({ "type": "boolean" }),
+        SettingKind::Integer { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),
+        SettingKind::Number { min, max } => json!({ "type": "number", "minimum": min, "maximum": max }),
+        SettingKind::Share { max } => json!({ "type": "number", "minimum": 0, "maximum": max }),
+        SettingKind::Money => {
             json!({ "type": ["string", "number"], "pattern": MONEY, "minimum": 0, "maximum": 1_000_000_000 })
         }
-        Kind::Span { .. } => json!({ "type": "string", "pattern": SPAN }),
-        Kind::Choice(words) => json!({ "type": "string", "enum": words }),
-        Kind::Name => {
+        SettingKind::Span { .. } => json!({ "type": "string", "pattern": SPAN }),
+        SettingKind::Choice(words) => json!({ "type": "string", "enum": words }),
+        SettingKind::Name => {
             json!({ "type": "string", "pattern": "^([A-Za-z0-9_][A-Za-z0-9._-]{0,63})?$" })
         }
-        Kind::Text => json!({ "type": "string", "maxLength": 500 }),
-        Kind::Names => {
+        SettingKind::Text => json!({ "type": "string", "maxLength": 500 }),
+        SettingKind::Names => {
             json!({ "type": "string", "pattern": "^([A-Za-z0-9_][A-Za-z0-9._-]{0,63}(, *[A-Za-z0-9_][A-Za-z0-9._-]{0,63})*)?$" })
         }
-        Kind::Seed => {
+        SettingKind::Seed => {
             json!({ "type": ["integer", "string"], "minimum": 0, "pattern": "^(random|[0-9]+)$" })
         }
-        Kind::Windows => json!({ "type": ["string", "array"] }),
-        Kind::Levels => json!({ "type": "string", "maxLength": 500 }),
-        Kind::Moment => json!({ "type": "string" }),
-        Kind::Maybe(kind) => json!({ "anyOf": [shape(*kind), { "const": "" }] }),
-        Kind::NotYet => unreachable!("only available keys are described"),
+        SettingKind::Windows => json!({ "type": ["string", "array"] }),
+        SettingKind::Levels => json!({ "type": "string", "maxLength": 500 }),
+        SettingKind::Moment => json!({ "type": "string" }),
+        SettingKind::Maybe(kind) => json!({ "anyOf": [shape(*kind), { "const": "" }] }),
+        SettingKind::NotYet => unreachable!("only available keys are described"),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use super::keys::{Key, available};
-use super::layers::Entry;
+use super::keys::{SettingKey, available};
+use super::layers::LayerEntry;
 use super::{File, Origin, Settings};
 
 impl Settings {
@@ -27,7 +27,7 @@ impl Settings {
 
     /// All settings for programs: `{"world.seed": {"value": 7, "from": "flag", "at": "world.seed=7"}, …}`.
     pub fn show_json(&self) -> serde_json::Value {
-        let entry = |entry: &Entry| {
+        let entry = |entry: &LayerEntry| {
             let value = entry.value.to_json();
             let shown = match &entry.origin {
                 Origin::Default => json!({ "value": value, "from": "default" }),
@@ -47,14 +47,15 @@ impl Settings {
 
     /// The keys whose values have changed.
     pub fn changed_since(&self, before: &Settings) -> Vec<&'static str> {
-        let differs = |(now, was): &(&Entry, &Entry)| now.value != was.value;
+        let differs = |(now, was): &(&LayerEntry, &LayerEntry)| now.value != was.value;
         self.entries().iter().zip(before.entries()).filter(differs).map(|(now, _)| now.key.path).collect()
     }
 
     /// A file with the chosen values that leaves the rest to the defaults.
     pub fn to_toml(&self) -> String {
-        let chosen =
-            |entry: &&Entry| !matches!(entry.origin, Origin::Follows(_)) && entry.value != entry.key.default_value();
+        let chosen = |entry: &&LayerEntry| {
+            !matches!(entry.origin, Origin::Follows(_)) && entry.value != entry.key.default_value()
+        };
         let mut text = match self.file() {
             File::Bardo => "# The owner and the machine.\n".to_owned(),
             File::Golem => "# One golem. The figures of its life were fixed when it was born.\n".to_owned(),
@@ -92,7 +93,7 @@ pub fn template(file: File) -> String {
     text
 }
 
-fn open_section<'a>(text: &mut String, section: &mut &'a str, key: &'a Key) {
+fn open_section<'a>(text: &mut String, section: &mut &'a str, key: &'a SettingKey) {
     let own = key.split().0;
     if *section != own {
         *section = own;

@@ -1,7 +1,7 @@
 //! From a path as it was written to the key that was meant: the documents' camelCase, their other names, and
 //! for what fits nothing the nearest key there is.
 
-use super::keys::{KEYS, Key, SPELLINGS};
+use super::keys::{KEYS, SPELLINGS, SettingKey};
 use super::problem::File;
 
 /// Below this likeness a guess would puzzle more than it helps.
@@ -10,7 +10,7 @@ const ALIKE: f64 = 0.6;
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Meant {
     Key {
-        key: &'static Key,
+        key: &'static SettingKey,
         /// The unit of a bare number under this name.
         unit: &'static str,
     },
@@ -95,7 +95,7 @@ pub(super) fn section_hint(path: &str) -> String {
     }
 }
 
-fn nearest(path: &str, file: File) -> Option<&'static Key> {
+fn nearest(path: &str, file: File) -> Option<&'static SettingKey> {
     let leaf = path.rsplit('.').next().unwrap_or(path);
     best(KEYS.iter().map(|key| {
         let whole = likeness(path, key.path);

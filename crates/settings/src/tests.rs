@@ -25,44 +25,44 @@ fn layered(text: &str, environment: &[(&str, &str)], flags: &[&str]) -> Result<S
 }
 
 /// A value other than the default that no cross-check minds.
-pub(super) fn another(key: &Key) -> Value {
+pub(super) fn another(key: &SettingKey) -> Value {
     let text = match (key.path, key.kind) {
         ("world.bar", _) => "20s",
         ("heartbeat.interval", _) => "80s",
         ("stress.max_stressors", _) => "7",
         ("mortality.epistemic.senescence_threshold", _) => "0.3",
         ("mortality.epistemic.recovery_threshold", _) => "0.6",
-        (_, Kind::Bool) => {
+        (_, SettingKind::Bool) => {
             if key.default == "true" {
                 "false"
             } else {
                 "true"
             }
         }
-        (_, Kind::Integer { max, .. }) if max < 7 => "2",
-        (_, Kind::Integer { max, .. }) if max < 123 => "7",
-        (_, Kind::Integer { .. }) => "123",
-        (_, Kind::Number { .. }) if key.path.contains("steepness") => "7.5",
-        (_, Kind::Number { max, .. }) if max < 0.5 => "0.125",
-        (_, Kind::Number { max, .. }) if max < 0.625 => "0.45",
-        (_, Kind::Number { .. }) if key.path.contains("hazard") => "0.0005",
-        (_, Kind::Number { .. }) => "0.625",
-        (_, Kind::Share { .. }) => "0.1234",
-        (_, Kind::Money) => "7.654321",
-        (_, Kind::Span { .. }) => "5d",
-        (_, Kind::Choice(words)) => words[1],
-        (_, Kind::Name) => "eth-1h",
-        (_, Kind::Names) => "buy,sell",
-        (_, Kind::Text) => "ollama/some-model",
-        (_, Kind::Seed) => "7",
-        (_, Kind::Windows) => "02:00-06:00 UTC",
-        (_, Kind::Levels) => "info,server::up=debug",
-        (_, Kind::Moment) => "2026-01-31",
-        (_, Kind::Maybe(Kind::Span { .. })) => "5d",
-        (_, Kind::Maybe(Kind::Bool)) => "false",
-        (_, Kind::Maybe(Kind::Number { max: 1.0, .. })) => "0.5",
-        (_, Kind::Maybe(_)) => "5",
-        (_, Kind::NotYet) => unreachable!("{}", key.path),
+        (_, SettingKind::Integer { max, .. }) if max < 7 => "2",
+        (_, SettingKind::Integer { max, .. }) if max < 123 => "7",
+        (_, SettingKind::Integer { .. }) => "123",
+        (_, SettingKind::Number { .. }) if key.path.contains("steepness") => "7.5",
+        (_, SettingKind::Number { max, .. }) if max < 0.5 => "0.125",
+        (_, SettingKind::Number { max, .. }) if max < 0.625 => "0.45",
+        (_, SettingKind::Number { .. }) if key.path.contains("hazard") => "0.0005",
+        (_, SettingKind::Number { .. }) => "0.625",
+        (_, SettingKind::Share { .. }) => "0.1234",
+        (_, SettingKind::Money) => "7.654321",
+        (_, SettingKind::Span { .. }) => "5d",
+        (_, SettingKind::Choice(words)) => words[1],
+        (_, SettingKind::Name) => "eth-1h",
+        (_, SettingKind::Names) => "buy,sell",
+        (_, SettingKind::Text) => "ollama/some-model",
+        (_, SettingKind::Seed) => "7",
+        (_, SettingKind::Windows) => "02:00-06:00 UTC",
+        (_, SettingKind::Levels) => "info,server::up=debug",
+        (_, SettingKind::Moment) => "2026-01-31",
+        (_, SettingKind::Maybe(SettingKind::Span { .. })) => "5d",
+        (_, SettingKind::Maybe(SettingKind::Bool)) => "false",
+        (_, SettingKind::Maybe(SettingKind::Number { max: 1.0, .. })) => "0.5",
+        (_, SettingKind::Maybe(_)) => "5",
+        (_, SettingKind::NotYet) => unreachable!("{}", key.path),
     };
     key.kind.read(text).unwrap_or_else(|| panic!("{}: {text}", key.path))
 }
@@ -101,7 +101,7 @@ fn a_market_is_staged_only_where_it_is_said_so_and_zero_says_so() {
 fn no_key_of_a_life_is_silently_ignored() {
     // Of the world it lives in, and of its money.
     let others = ["world.", "funds."];
-    let of_a_life = |key: &&Key| !others.iter().any(|other| key.path.starts_with(other));
+    let of_a_life = |key: &&SettingKey| !others.iter().any(|other| key.path.starts_with(other));
     let mut made = BTreeSet::new();
     for key in available(File::Golem).filter(of_a_life) {
         let flags = vec![format!("{}={}", key.path, another(key).plain())];
@@ -119,7 +119,7 @@ fn no_key_of_a_life_is_silently_ignored() {
 /// ever reached. It is made of the record now, so the record must give every key back.
 #[test]
 fn a_birth_gives_back_every_key_it_was_born_of() {
-    let of_a_life = |key: &&Key| !key.path.starts_with("world.") && key.path != "mortality.immortal";
+    let of_a_life = |key: &&SettingKey| !key.path.starts_with("world.") && key.path != "mortality.immortal";
     let world = golem::world::Manifest { bar: Span::seconds(40), ..golem::world::Manifest::default() };
     let again = |settings: &Settings| {
         let endowment = Endowment { credit: settings.money("funds.credit"), capital: settings.money("funds.capital") };

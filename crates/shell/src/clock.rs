@@ -27,7 +27,7 @@ const LOOK: Duration = Duration::from_secs(1);
 
 /// The time that was last believed, in milliseconds since 1970, and how long this machine had been up by then.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Known {
+struct BelievedTime {
     at_ms: i64,
     /// The boot of the machine it belongs to.
     boot: String,
@@ -36,7 +36,7 @@ struct Known {
 
 /// The time of a home, as one process keeps it.
 #[derive(Debug, Default)]
-pub(crate) struct Clock(Mutex<State>);
+pub(crate) struct Clock(Mutex<ClockState>);
 
 impl Clock {
     /// The time, by the wall clock and by this file; without a file, by the time of the last
@@ -46,7 +46,7 @@ impl Clock {
         if state.looked.is_none_or(|looked| looked.elapsed() >= LOOK) {
             let known = read(file).or_else(|| state.known.take());
             let first = || {
-                last_written().filter(|at_ms| *at_ms <= wall_ms).map(|at_ms| Known {
+                last_written().filter(|at_ms| *at_ms <= wall_ms).map(|at_ms| BelievedTime {
                     at_ms,
                     boot: String::new(),
                     up_ms: 0,
@@ -77,20 +77,20 @@ impl Clock {
     /// Accepts the wall clock as right.
     pub(crate) fn believe(&self, file: &Path, wall_ms: i64) -> Result<(), Error> {
         let (boot, up_ms) = machine();
-        let known = Known { at_ms: wall_ms, boot, up_ms };
+        let known = BelievedTime { at_ms: wall_ms, boot, up_ms };
         write(file, &known)?;
-        *self.state() = State { known: Some(known), ..State::default() };
+        *self.state() = ClockState { known: Some(known), ..ClockState::default() };
         Ok(())
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ClockState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 #[derive(Debug, Default)]
-struct State {
-    known: Option<Known>,
+struct ClockState {
+    known: Option<BelievedTime>,
     looked: Option<Instant>,
     /// The time at the last write of the file.
     written_ms: i64,
@@ -99,7 +99,7 @@ struct State {
     told: bool,
 }
 
-impl Known {
+impl BelievedTime {
     /// The time, and how far the wall clock is ahead of it; zero, if it is believed.
     fn judge(&self, wall_ms: i64, boot: &str, up_ms: i64) -> (i64, i64) {
         // A machine that has been up for less than before has booted since, whatever it calls that boot.
@@ -113,14 +113,14 @@ impl Known {
     }
 }
 
-impl State {
+impl ClockState {
     /// The time, after a look at the clock and at how long the machine has been up.
     fn look(&mut self, path: &Path, wall_ms: i64, (boot, up_ms): (&str, i64)) -> i64 {
         let (now_ms, off_ms) = self.known.as_ref().map_or((wall_ms, 0), |known| known.judge(wall_ms, boot, up_ms));
         let restarted = self.known.as_ref().is_none_or(|known| known.boot != boot || known.up_ms > up_ms);
         self.off_ms = off_ms;
         if off_ms == 0 || restarted {
-            let known = Known { at_ms: now_ms, boot: boot.to_owned(), up_ms };
+            let known = BelievedTime { at_ms: now_ms, boot: boot.to_owned(), up_ms };
             if restarted || (now_ms - self.written_ms).abs() >= WRITTEN_EVERY_MS {
                 // If it cannot be written, the copy in memory counts.
                 let _ = write(path, &known);
@@ -143,11 +143,11 @@ fn told(wall_ms: i64, off_ms: i64) -> String {
     )
 }
 
-fn read(path: &Path) -> Option<Known> {
+fn read(path: &Path) -> Option<BelievedTime> {
     serde_json::from_slice(&fs::read(path).ok()?).ok()
 }
 
-fn write(path: &Path, known: &Known) -> Result<(), Error> {
+fn write(path: &Path, known: &BelievedTime) -> Result<(), Error> {
     durable::replace(path, &serde_json::to_vec(known).expect("plain data"))
 }
 
@@ -176,7 +176,7 @@ mod tests {
     const DAY: i64 = 24 * HOUR;
     const NOW: i64 = 20_000 * DAY;
 
-    fn look(state: &mut State, path: &Path, wall_ms: i64, boot: &str, up_ms: i64) -> (i64, i64) {
+    fn look(state: &mut ClockState, path: &Path, wall_ms: i64, boot: &str, up_ms: i64) -> (i64, i64) {
         (state.look(path, wall_ms, (boot, up_ms)) - NOW, state.off_ms)
     }
 
@@ -184,7 +184,7 @@ mod tests {
     fn what_a_sleep_explains_is_believed_and_a_leap_is_not_lived() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("clock");
-        let mut state = State::default();
+        let mut state = ClockState::default();
         assert_eq!(look(&mut state, &path, NOW, "a", HOUR), (0, 0), "the first time it is believed");
         assert_eq!(look(&mut state, &path, NOW + 9 * HOUR, "a", 10 * HOUR), (9 * HOUR, 0), "it was asleep");
         // A day ahead, and no day has passed.
@@ -194,7 +194,7 @@ mod tests {
         let (time, off) = look(&mut state, &path, ahead, "a", 11 * HOUR);
         assert_eq!((time, off), (10 * HOUR, 3_650 * DAY - 10 * HOUR));
         // The same after another boot of the machine, of which it is not known how long it took.
-        let mut next = State { known: read(&path), ..State::default() };
+        let mut next = ClockState { known: read(&path), ..ClockState::default() };
         assert_eq!(look(&mut next, &path, ahead, "b", HOUR).0, 9 * HOUR);
         assert_eq!(look(&mut next, &path, ahead + HOUR, "b", 2 * HOUR).0, 10 * HOUR);
         // Set right, it is believed without a word.
@@ -205,7 +205,7 @@ mod tests {
         assert_eq!(look(&mut next, &path, NOW + 12 * HOUR - 60_000, "b", 4 * HOUR).1, 0, "a minute is nothing");
         assert_eq!(look(&mut next, &path, NOW + 20 * DAY, "c", HOUR), (20 * DAY, 0), "it was off for three weeks");
         // One that calls each of its starts the same, and one that learns the time only after it.
-        let mut same = State::default();
+        let mut same = ClockState::default();
         assert_eq!(look(&mut same, &path, NOW, "d", 300 * HOUR), (0, 0));
         assert_eq!(look(&mut same, &path, NOW + HOUR, "d", 60_000), (HOUR, 0));
         assert_eq!(look(&mut same, &path, NOW + 2 * DAY, "d", 120_000), (2 * DAY, 0), "it was asked of others");

@@ -30,7 +30,7 @@ pub mod orders;
 #[cfg(test)]
 mod tests;
 
-pub use errands::{Kept, kept};
+pub use errands::{KeptQuestion, kept};
 pub use error::{Error, panic_message};
 pub use home::{GolemHome, Home};
 pub use life::Living;

@@ -20,7 +20,7 @@ const LISTENS: Duration = Duration::from_secs(1);
 
 /// The end of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ended {
+pub struct ProgramExit {
     /// Exit code; none if the program was ended.
     pub code: Option<i32>,
     /// Why it was ended, or how it ended, in words.
@@ -37,7 +37,7 @@ pub fn run(
     stop: &AtomicBool,
     leaves: bool,
     fence: Option<&Fence>,
-) -> io::Result<Ended> {
+) -> io::Result<ProgramExit> {
     command.stdin(Stdio::piped()).process_group(0);
     let mut child = match fence {
         Some(fence) => fence::start(command, fence)?.0,
@@ -73,5 +73,5 @@ pub fn run(
     }
     let status = child.wait()?;
     let said = listening.and_then(|heard| heard.recv_timeout(LISTENS).ok()).unwrap_or_default();
-    Ok(Ended { code, how: why.map_or_else(|| format!("it ended with {status}"), str::to_owned), said })
+    Ok(ProgramExit { code, how: why.map_or_else(|| format!("it ended with {status}"), str::to_owned), said })
 }

@@ -10,12 +10,12 @@ use golem::{Life, Time};
 
 #[derive(Clone, Debug, Default)]
 pub struct Wall {
-    standing: Option<Arc<Standing>>,
+    standing: Option<Arc<StoppedClock>>,
 }
 
 /// A clock that stands still until it is moved.
 #[derive(Debug)]
-struct Standing {
+struct StoppedClock {
     began: Instant,
     began_ms: i64,
     passed_nanos: AtomicU64,
@@ -24,7 +24,7 @@ struct Standing {
 impl Wall {
     /// A clock that stands still, at so many milliseconds since 1970, until it is moved.
     pub fn standing(at_ms: i64) -> Wall {
-        let standing = Standing { began: Instant::now(), began_ms: at_ms, passed_nanos: AtomicU64::new(0) };
+        let standing = StoppedClock { began: Instant::now(), began_ms: at_ms, passed_nanos: AtomicU64::new(0) };
         Wall { standing: Some(Arc::new(standing)) }
     }
 
@@ -60,7 +60,7 @@ impl Wall {
     }
 }
 
-impl Standing {
+impl StoppedClock {
     fn passed(&self) -> Duration {
         Duration::from_nanos(self.passed_nanos.load(Ordering::Relaxed))
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use golem::GolemId;
 use serde::{Deserialize, Serialize};
 
-use crate::chain::{Chain, Place};
+use crate::chain::{Chain, ChainPlace};
 use crate::envelope::{Class, Envelope, Flaw, Hash, Header, Speaker};
 use crate::key::{Clade, Owner};
 use crate::keys::RowKind;
@@ -31,7 +31,7 @@ const GRACE_MS: u64 = 600_000;
 const HOME: GolemId = GolemId([0; 16]);
 
 /// A row to be written, or removed if it has no value.
-pub type Row = (Vec<u8>, Option<Vec<u8>>);
+pub type RowChange = (Vec<u8>, Option<Vec<u8>>);
 
 #[derive(Debug)]
 pub struct Bank {
@@ -181,7 +181,7 @@ impl Bank {
     }
 
     /// Queues a golem's own word, once: the same word again changes nothing. It may be sent when the rows are durable.
-    pub fn say(&mut self, golem: GolemId, class: Class, own: u64, text: &[u8], now_ms: u64) -> Vec<Row> {
+    pub fn say(&mut self, golem: GolemId, class: Class, own: u64, text: &[u8], now_ms: u64) -> Vec<RowChange> {
         let (number, before, last) = self.heads.get(&golem).copied().unwrap_or_default();
         if own <= last {
             return Vec::new();
@@ -228,7 +228,7 @@ impl Bank {
     }
 
     /// Takes in an envelope from this place of the relay. Its words may be believed when the rows are durable.
-    pub fn take(&mut self, place: u64, bytes: &[u8], now_ms: u64) -> (Came, Vec<Row>) {
+    pub fn take(&mut self, place: u64, bytes: &[u8], now_ms: u64) -> (Came, Vec<RowChange>) {
         let mut rows = Vec::new();
         if place > self.place {
             self.place = place;
@@ -242,7 +242,7 @@ impl Bank {
         (came, rows)
     }
 
-    fn hear(&mut self, word: Envelope, now_ms: u64, rows: &mut Vec<Row>) -> Came {
+    fn hear(&mut self, word: Envelope, now_ms: u64, rows: &mut Vec<RowChange>) -> Came {
         let speaker = word.header.speaker;
         if word.header.class == Class::Receipt {
             let words = self.confirm(&word, now_ms, rows);
@@ -250,17 +250,17 @@ impl Bank {
         }
         let chain = self.heard.entry(speaker).or_default();
         match chain.place(&word) {
-            Place::Repeat | Place::Old => {
+            ChainPlace::Repeat | ChainPlace::Old => {
                 // A speaker that repeats a word has not had the receipt for it.
                 self.owes_receipt = true;
                 return Came::Known;
             }
-            Place::Fork => {
+            ChainPlace::Fork => {
                 chain.hear(&word);
                 return Came::Forked(speaker);
             }
             // The first word that comes of a new speaker need not be the first that was said.
-            Place::Gap { .. } | Place::Late => {
+            ChainPlace::Gap { .. } | ChainPlace::Late => {
                 let (early, _) = self.early.entry(speaker).or_insert_with(|| (BTreeMap::new(), now_ms));
                 if early.len() < HELD {
                     early.insert(word.header.number, word);
@@ -270,13 +270,13 @@ impl Bank {
                 let words = self.pass_over(speaker, now_ms, rows);
                 return if words.is_empty() { Came::Early } else { Came::Words(words) };
             }
-            Place::Next => {}
+            ChainPlace::Next => {}
         }
         Came::Words(self.hear_on(word, now_ms, rows))
     }
 
     /// Hears on after words of a speaker that it cannot send again any more.
-    fn pass_over(&mut self, speaker: Speaker, now_ms: u64, rows: &mut Vec<Row>) -> Vec<Word> {
+    fn pass_over(&mut self, speaker: Speaker, now_ms: u64, rows: &mut Vec<RowChange>) -> Vec<Word> {
         let Some(floor) = self.floors.get(&speaker).copied() else { return Vec::new() };
         let heard = self.heard.get(&speaker).map_or(0, |chain| chain.number);
         if heard + 1 >= floor {
@@ -297,7 +297,7 @@ impl Bank {
 
     /// Drops words that are too old to be sent again. Also gives up on the earlier words of a new speaker whose home
     /// stays silent: it is heard from the first word that came.
-    pub fn settle(&mut self, now_ms: u64) -> (Vec<Word>, Vec<Row>) {
+    pub fn settle(&mut self, now_ms: u64) -> (Vec<Word>, Vec<RowChange>) {
         let old = |waiting: &Waiting| waiting.envelope.header.expires < now_ms;
         let old: Vec<_> = self.outbox.iter().filter(|(_, waiting)| old(waiting)).map(|(key, _)| *key).collect();
         let (mut words, mut rows) = (Vec::new(), Vec::new());
@@ -315,16 +315,16 @@ impl Bank {
     }
 
     /// Hears a word, and the ones that have waited for it.
-    fn hear_on(&mut self, word: Envelope, now_ms: u64, rows: &mut Vec<Row>) -> Vec<Word> {
+    fn hear_on(&mut self, word: Envelope, now_ms: u64, rows: &mut Vec<RowChange>) -> Vec<Word> {
         let speaker = word.header.speaker;
         let (mut words, mut next) = (Vec::new(), Some(word));
         while let Some(word) = next {
             let chain = self.heard.entry(speaker).or_default();
             let late = match chain.hear(&word) {
-                Place::Next => false,
-                Place::Late => true,
+                ChainPlace::Next => false,
+                ChainPlace::Late => true,
                 // Only the first word can come after a gap, which the caller has checked.
-                Place::Gap { .. } => {
+                ChainPlace::Gap { .. } => {
                     chain.pass_over_to(&word);
                     true
                 }
@@ -365,7 +365,7 @@ impl Bank {
 
     /// Takes in another home's receipt. Words that every known home has heard are dropped; words that this home should
     /// have heard and has not are sent again. Words that it cannot send again are not waited for any longer.
-    fn confirm(&mut self, receipt: &Envelope, now_ms: u64, rows: &mut Vec<Row>) -> Vec<Word> {
+    fn confirm(&mut self, receipt: &Envelope, now_ms: u64, rows: &mut Vec<RowChange>) -> Vec<Word> {
         let (home, number) = (receipt.header.speaker.home, receipt.header.number);
         let text = receipt.open(&self.clade).unwrap_or_default();
         let Ok(Receipt { heard, floors }) = postcard::from_bytes(&text) else { return Vec::new() };
@@ -410,7 +410,7 @@ impl Bank {
         home: [u8; 16],
         floors: Vec<([u8; 16], u64)>,
         now_ms: u64,
-        rows: &mut Vec<Row>,
+        rows: &mut Vec<RowChange>,
     ) -> Vec<Word> {
         let mut words = Vec::new();
         for (golem, floor) in floors {
@@ -426,7 +426,7 @@ impl Bank {
     }
 
     /// Notes that everything a golem has said is in the archive. If there is no other home to confirm it, that will do.
-    pub fn archived(&mut self, golem: GolemId) -> Vec<Row> {
+    pub fn archived(&mut self, golem: GolemId) -> Vec<RowChange> {
         let mut rows = Vec::new();
         if self.confirmed.is_empty() {
             let done = self.outbox.range((golem, 0)..=(golem, u64::MAX)).map(|(key, _)| *key);
@@ -437,7 +437,7 @@ impl Bank {
     }
 
     /// Drops words that not all homes have confirmed. The homes that wait for them must learn of it.
-    fn let_go(&mut self, done: Vec<(GolemId, u64)>, rows: &mut Vec<Row>) {
+    fn let_go(&mut self, done: Vec<(GolemId, u64)>, rows: &mut Vec<RowChange>) {
         for key in done {
             self.outbox.remove(&key);
             rows.push((out_key(key.0, key.1), None));

@@ -21,7 +21,7 @@ pub struct Chain {
 
 /// The place of a word in the chain of its speaker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum ChainPlace {
     /// The very next.
     Next,
     /// The first word heard of this speaker, which has said others before.
@@ -43,30 +43,30 @@ impl Chain {
     }
 
     /// Finds the place of a word; nothing is changed.
-    pub fn place(&self, word: &Envelope) -> Place {
+    pub fn place(&self, word: &Envelope) -> ChainPlace {
         let (number, before) = (word.header.number, word.header.before);
         if self.forked.is_some() || number == 0 {
-            return Place::Fork;
+            return ChainPlace::Fork;
         }
         if number <= self.number {
             let back = (self.number - number) as usize;
             return match self.recent.len().checked_sub(back + 1).map(|at| self.recent[at]) {
-                Some(hash) if hash == word.hash() => Place::Repeat,
-                Some(_) => Place::Fork,
-                None => Place::Old,
+                Some(hash) if hash == word.hash() => ChainPlace::Repeat,
+                Some(_) => ChainPlace::Fork,
+                None => ChainPlace::Old,
             };
         }
         if self.number == 0 {
             return match (number, before == Hash::default()) {
-                (1, true) => Place::Next,
-                (1, false) | (_, true) => Place::Fork,
-                (_, false) => Place::Late,
+                (1, true) => ChainPlace::Next,
+                (1, false) | (_, true) => ChainPlace::Fork,
+                (_, false) => ChainPlace::Late,
             };
         }
         match number - self.number {
-            1 if before == self.hash => Place::Next,
-            1 => Place::Fork,
-            _ => Place::Gap { after: self.number },
+            1 if before == self.hash => ChainPlace::Next,
+            1 => ChainPlace::Fork,
+            _ => ChainPlace::Gap { after: self.number },
         }
     }
 
@@ -79,18 +79,18 @@ impl Chain {
     }
 
     /// Finds the place of a word, and hears it if it is the next. The word must have been checked and opened.
-    pub fn hear(&mut self, word: &Envelope) -> Place {
+    pub fn hear(&mut self, word: &Envelope) -> ChainPlace {
         let place = self.place(word);
         match place {
-            Place::Next | Place::Late => {
+            ChainPlace::Next | ChainPlace::Late => {
                 (self.number, self.hash) = (word.header.number, word.hash());
                 self.recent.push_back(self.hash);
                 if self.recent.len() > REMEMBERED {
                     self.recent.pop_front();
                 }
             }
-            Place::Fork => self.forked = self.forked.or(Some(word.header.number)),
-            Place::Repeat | Place::Old | Place::Gap { .. } => {}
+            ChainPlace::Fork => self.forked = self.forked.or(Some(word.header.number)),
+            ChainPlace::Repeat | ChainPlace::Old | ChainPlace::Gap { .. } => {}
         }
         place
     }

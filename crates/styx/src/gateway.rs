@@ -14,7 +14,7 @@ use crate::envelope::{Envelope, Header};
 use crate::key::Owner;
 use crate::limits::{Limits, Meter};
 use crate::river::River;
-use crate::wire::{Kept, Why};
+use crate::wire::{StoredWord, Why};
 
 /// Words that wait for one connection; a slower one reads the rest from the store.
 const QUEUE: usize = 256;
@@ -55,7 +55,7 @@ pub struct Counts {
 #[derive(Debug)]
 struct Listener {
     number: u64,
-    to: mpsc::Sender<Arc<Kept>>,
+    to: mpsc::Sender<Arc<StoredWord>>,
     /// Signals that there was more than the connection could take.
     behind: Arc<Notify>,
 }
@@ -63,7 +63,7 @@ struct Listener {
 /// The receiving end of a listener.
 #[derive(Debug)]
 pub(crate) struct Ear {
-    pub(crate) from: mpsc::Receiver<Arc<Kept>>,
+    pub(crate) from: mpsc::Receiver<Arc<StoredWord>>,
     pub(crate) behind: Arc<Notify>,
     owner: Owner,
     number: u64,
@@ -172,7 +172,7 @@ impl Gateway {
     fn tell(&self, owner: Owner, sequence: u64, envelope: &[u8]) {
         let listeners = self.listeners();
         let Some(here) = listeners.get(&owner) else { return };
-        let kept = Arc::new(Kept { sequence, envelope: envelope.to_vec() });
+        let kept = Arc::new(StoredWord { sequence, envelope: envelope.to_vec() });
         for listener in here {
             if listener.to.try_send(Arc::clone(&kept)).is_err() {
                 listener.behind.notify_one();

@@ -23,7 +23,7 @@ pub mod river;
 mod session;
 pub mod wire;
 
-pub use chain::{Chain, Place};
+pub use chain::{Chain, ChainPlace};
 pub use envelope::{Class, Envelope, Flaw, Hash, Header, Speaker};
 #[cfg(feature = "relay")]
 pub use gateway::{Gateway, Guests};

@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::envelope::{Envelope, Hash, Speaker};
 use crate::key::Owner;
-use crate::wire::Kept;
+use crate::wire::StoredWord;
 
 /// How long JetStream may take to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -99,7 +99,7 @@ impl River {
     }
 
     /// A batch of one owner's envelopes after this place, oldest first; and whether there are more.
-    pub async fn after(&self, owner: Owner, sequence: u64) -> Result<(Vec<Kept>, bool), Error> {
+    pub async fn after(&self, owner: Owner, sequence: u64) -> Result<(Vec<StoredWord>, bool), Error> {
         let stream = name(self.partition(owner));
         let subject = format!("{}.>", self.all_of(owner));
         let from = sequence.saturating_add(1);
@@ -122,7 +122,7 @@ impl River {
                 };
             }
             let Some(sequence) = number("Nats-Sequence") else { return Err(Error::Silent) };
-            kept.push(Kept { sequence, envelope: answer.payload.to_vec() });
+            kept.push(StoredWord { sequence, envelope: answer.payload.to_vec() });
         }
     }
 

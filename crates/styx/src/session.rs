@@ -17,7 +17,7 @@ use tokio::time::{Instant, interval_at, timeout, timeout_at};
 use crate::envelope::{Envelope, Hash, Header, Speaker};
 use crate::gateway::{Ear, Gateway};
 use crate::key::Owner;
-use crate::wire::{Down, Kept, Put, Up, VERSION, WORDS, Why, decode, encode, fit, signed};
+use crate::wire::{Down, Put, StoredWord, Up, VERSION, WORDS, Why, decode, encode, fit, signed};
 
 /// How long a new connection may take to sign in.
 const HANDSHAKE: Duration = Duration::from_secs(5);
@@ -191,7 +191,7 @@ async fn kept((id, began, begun): Begun) -> (u64, Result<u64, Why>) {
 
 /// Sends a home all words of its owner after a place: the stored ones, then new ones.
 async fn tell(gateway: Arc<Gateway>, owner: Owner, mut ear: Ear, mut sequence: u64, out: mpsc::Sender<Down>) {
-    let mut come: Vec<Arc<Kept>> = Vec::new();
+    let mut come: Vec<Arc<StoredWord>> = Vec::new();
     ear.behind.notify_one();
     loop {
         let behind = tokio::select! {
@@ -206,7 +206,7 @@ async fn tell(gateway: Arc<Gateway>, owner: Owner, mut ear: Ear, mut sequence: u
             }
         };
         let new = come.drain(..).filter(|kept| kept.sequence > sequence && !behind);
-        let new: Vec<Kept> = new.map(|kept| Kept::clone(&kept)).collect();
+        let new: Vec<StoredWord> = new.map(|kept| StoredWord::clone(&kept)).collect();
         let told = match behind {
             true => tell_kept(&gateway, owner, &mut sequence, &out).await,
             false => say(&gateway, new, &mut sequence, &out).await.map(|()| true),
@@ -238,7 +238,12 @@ async fn tell_kept(gateway: &Gateway, owner: Owner, sequence: &mut u64, out: &mp
 }
 
 /// Sends these words, in as few frames as they fit into; `None` if the connection is gone.
-async fn say(gateway: &Gateway, mut words: Vec<Kept>, sequence: &mut u64, out: &mpsc::Sender<Down>) -> Option<()> {
+async fn say(
+    gateway: &Gateway,
+    mut words: Vec<StoredWord>,
+    sequence: &mut u64,
+    out: &mpsc::Sender<Down>,
+) -> Option<()> {
     while !words.is_empty() {
         let rest = words.split_off(fit(words.iter().map(|word| word.envelope.len())));
         *sequence = words.last()?.sequence;

@@ -57,7 +57,7 @@ pub enum Down {
     },
     /// Words of a sibling, or one's own, in their order.
     Words {
-        words: Vec<Kept>,
+        words: Vec<StoredWord>,
     },
     /// Everything was sent, and this is the newest place. A home that knows of a later one has outlived the relay's
     /// store, and reads again from the beginning.
@@ -72,7 +72,7 @@ pub enum Down {
 
 /// A stored word.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Kept {
+pub struct StoredWord {
     pub sequence: u64,
     #[serde(with = "whole")]
     pub envelope: Vec<u8>,
@@ -177,7 +177,7 @@ mod tests {
         for length in [1, 512, 2_600, 5_000, MOST / 2, MOST] {
             let fit = fit(std::iter::repeat_n(length, 1_000));
             assert!((1..=WORDS).contains(&fit), "{fit} of {length}");
-            let words = vec![Kept { sequence: u64::MAX, envelope: vec![7; length] }; fit];
+            let words = vec![StoredWord { sequence: u64::MAX, envelope: vec![7; length] }; fit];
             let frame = Down::Words { words };
             assert_eq!(decode(&encode(&frame)), Some(frame), "{fit} of {length}");
         }

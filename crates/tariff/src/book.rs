@@ -27,7 +27,7 @@ const ALIKE: f64 = 0.55;
 
 /// A model in the book.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct PriceRow {
     /// `PROVIDER/MODEL`.
     pub name: String,
     pub price: Price,
@@ -44,7 +44,7 @@ pub struct Row {
     pub source: String,
 }
 
-impl Row {
+impl PriceRow {
     pub fn provider(&self) -> &str {
         self.name.split('/').next().unwrap_or_default()
     }
@@ -54,7 +54,7 @@ impl Row {
 pub struct Book {
     looked_up: String,
     /// Rows, by name.
-    rows: Vec<Row>,
+    rows: Vec<PriceRow>,
     /// The row of each name, other names included.
     names: HashMap<String, usize>,
     refused: HashSet<String>,
@@ -141,7 +141,7 @@ impl Book {
         if valid_from.as_deref().is_some_and(|day| !is_day(day)) {
             return Err(format!("{} is not a day, such as 2026-11-19", cells[16]));
         }
-        self.rows.push(Row {
+        self.rows.push(PriceRow {
             name,
             price: Price { rates: usual, above },
             context: number(12)?,
@@ -160,12 +160,12 @@ impl Book {
     }
 
     /// All models of the book, by name.
-    pub fn rows(&self) -> &[Row] {
+    pub fn rows(&self) -> &[PriceRow] {
         &self.rows
     }
 
     /// The model of this name, in any of its spellings.
-    pub fn find(&self, name: &str) -> Option<&Row> {
+    pub fn find(&self, name: &str) -> Option<&PriceRow> {
         for spelling in spellings(name) {
             if let Some(at) = self.names.get(&spelling) {
                 return Some(&self.rows[*at]);

@@ -12,7 +12,7 @@ mod provider;
 mod tokens;
 
 pub use address::Address;
-pub use book::{Book, Row, sellers, without_brackets};
+pub use book::{Book, PriceRow, sellers, without_brackets};
 pub use error::{Error, printable};
 pub use price::{Above, Price, Rates, Writes};
 pub use provider::{Named, PROVIDERS, Protocol, Provider, Server, Shape, provider_at};

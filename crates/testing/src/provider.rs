@@ -42,7 +42,7 @@ pub enum Act {
 }
 
 #[derive(Debug, Default)]
-struct Book {
+struct ProviderBook {
     calls: u64,
     at_once: u64,
     most_at_once: u64,
@@ -53,7 +53,7 @@ struct Book {
 
 pub struct Provider {
     pub url: String,
-    book: Arc<Mutex<Book>>,
+    book: Arc<Mutex<ProviderBook>>,
 }
 
 impl Provider {
@@ -73,7 +73,7 @@ impl Provider {
     ) -> Provider {
         let listener = TcpListener::bind(address).unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let book = Arc::<Mutex<Book>>::default();
+        let book = Arc::<Mutex<ProviderBook>>::default();
         let shared = Arc::new((act, says, Arc::clone(&book), AtomicU64::new(0)));
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
@@ -105,7 +105,7 @@ impl Provider {
 
 fn serve(
     mut stream: TcpStream,
-    book: &Mutex<Book>,
+    book: &Mutex<ProviderBook>,
     number: &AtomicU64,
     act: &dyn Fn(u64) -> Act,
     says: &dyn Fn(&Value) -> String,

@@ -39,7 +39,7 @@ pub enum Act {
 }
 
 #[derive(Debug, Default)]
-struct Book {
+struct UpstreamBook {
     calls: u64,
     /// Micro-dollars that what was done is worth.
     worth: u64,
@@ -57,14 +57,14 @@ struct Book {
 #[derive(Clone)]
 pub struct Upstream {
     pub url: String,
-    book: Arc<Mutex<Book>>,
+    book: Arc<Mutex<UpstreamBook>>,
 }
 
 impl Upstream {
     pub fn start(act: impl Fn(u64) -> Act + Send + Sync + 'static) -> Upstream {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let (book, number, act) = (Arc::<Mutex<Book>>::default(), Arc::new(AtomicU64::new(0)), Arc::new(act));
+        let (book, number, act) = (Arc::<Mutex<UpstreamBook>>::default(), Arc::new(AtomicU64::new(0)), Arc::new(act));
         let theirs = Arc::clone(&book);
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
@@ -103,7 +103,12 @@ impl Upstream {
     }
 }
 
-fn serve(mut stream: TcpStream, book: &Mutex<Book>, number: &AtomicU64, act: &dyn Fn(u64) -> Act) -> Option<()> {
+fn serve(
+    mut stream: TcpStream,
+    book: &Mutex<UpstreamBook>,
+    number: &AtomicU64,
+    act: &dyn Fn(u64) -> Act,
+) -> Option<()> {
     stream.set_nodelay(true).ok()?;
     let mut reader = BufReader::new(stream.try_clone().ok()?);
     loop {
@@ -139,7 +144,7 @@ fn serve(mut stream: TcpStream, book: &Mutex<Book>, number: &AtomicU64, act: &dy
 
 struct Answering<'a> {
     stream: &'a mut TcpStream,
-    book: &'a Mutex<Book>,
+    book: &'a Mutex<UpstreamBook>,
     act: Act,
     messages: bool,
     input: u64,

@@ -42,7 +42,7 @@ pub struct Glance {
 
 /// A glance as stored: with the hash of its record, and the size and age of the file that held it.
 #[derive(Serialize, Deserialize)]
-struct Kept {
+struct StoredGlance {
     glance: Glance,
     hash: Hash,
     file: (u64, u128),
@@ -79,7 +79,7 @@ impl Glance {
     pub fn read(place: &Place) -> Option<Glance> {
         let text = fs::read(place.folder.join(NAME)).ok()?;
         let (check, body) = text.split_first_chunk::<32>()?;
-        let kept: Kept = (blake3::hash(body) == *check).then(|| serde_json::from_slice(body).ok())??;
+        let kept: StoredGlance = (blake3::hash(body) == *check).then(|| serde_json::from_slice(body).ok())??;
         let anchor = Head::peek(&place.heads, kept.glance.id)?;
         let same =
             (anchor.seq, anchor.hash) == (kept.glance.seq, kept.hash) && at_rest(&place.folder) == Some(kept.file);
@@ -106,7 +106,7 @@ impl Parting {
         let Some((glance, hash)) = self.latest.clone() else { return Ok(()) };
         // A reader still holds the write-ahead log, and the newest records are not in the file yet.
         let Some(file) = at_rest(&self.place) else { return Ok(()) };
-        let body = serde_json::to_vec(&Kept { glance, hash, file })?;
+        let body = serde_json::to_vec(&StoredGlance { glance, hash, file })?;
         let draft = self.place.join(".glance");
         fs::write(&draft, [blake3::hash(&body).as_bytes(), &body[..]].concat())?;
         fs::rename(draft, self.place.join(NAME))

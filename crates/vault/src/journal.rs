@@ -20,7 +20,7 @@ use crate::error::Error;
 use crate::file::{self, FORMAT, Place, configure, connect, existing, genesis, identity, meta, prepare, set_meta};
 use crate::glance::Parting;
 use crate::head::{Anchor, Head, Seal};
-use crate::log::Line;
+use crate::log::LogLine;
 use crate::reader::{Notice, all_entries, decisions, fold, hold_against, live_again, rows, wake};
 use crate::{disk, grimoire, snapshot};
 
@@ -174,7 +174,7 @@ impl Vault {
     }
 
     /// Writes the records of this life that the host log has and its own file has not.
-    pub fn catch_up(&mut self, golem: &mut Golem, lines: &[Line]) -> Result<(), Error> {
+    pub fn catch_up(&mut self, golem: &mut Golem, lines: &[LogLine]) -> Result<(), Error> {
         let known = golem.seq();
         for line in lines.iter().filter(|line| line.seq > known) {
             let (record, _) = codec::decode(line.seq, &line.body)
@@ -249,12 +249,12 @@ impl Vault {
     }
 
     /// Entries that have no vector of this model yet.
-    pub fn to_embed(&self, model: &str, most: usize) -> Result<Vec<grimoire::Waiting>, Error> {
+    pub fn to_embed(&self, model: &str, most: usize) -> Result<Vec<grimoire::UnembeddedEntry>, Error> {
         grimoire::to_embed(&self.db, model, most)
     }
 
     /// Stores a model's vector of an entry's text; false if the text has changed since.
-    pub fn embed(&self, waiting: &grimoire::Waiting, model: &str, vector: &[f32]) -> Result<bool, Error> {
+    pub fn embed(&self, waiting: &grimoire::UnembeddedEntry, model: &str, vector: &[f32]) -> Result<bool, Error> {
         grimoire::embed(&self.db, waiting, model, vector)
     }
 

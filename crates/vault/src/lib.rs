@@ -37,10 +37,10 @@ pub use head::{Anchor, Head, Seal};
 pub use holder::Holder;
 pub use journal::Vault;
 pub use library::Library;
-pub use log::{Batch, Kept, Line, Log, LogReader, Note, Tip, Waiting, follow, live_on};
+pub use log::{Batch, Log, LogLine, LogReader, Note, RiverPair, Tip, UndeliveredNote, follow, live_on};
 pub use pieces::Bookmark;
 pub use reader::{Check, Notice, Reader};
-pub use standing::Standing;
+pub use standing::FileStanding;
 pub use treasury::{Passing, Treasury};
 
 /// The version of SQLite that is built in.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use golem::GolemId;
 use golem::grimoire::Kind;
-use golem::grimoire::bundle::{self, Line};
+use golem::grimoire::bundle::{self, BundleLine};
 use rusqlite::{Connection, OptionalExtension, params};
 use serde::Serialize;
 
@@ -35,7 +35,7 @@ pub struct Library {
 #[derive(Clone, Debug, Serialize)]
 pub struct Book {
     pub number: i64,
-    pub line: Line,
+    pub line: BundleLine,
     /// The golem that left it first.
     pub from: String,
     /// All golems that knew it.
@@ -111,11 +111,11 @@ impl Library {
     }
 
     /// Puts a line on the shelf, as known by this golem. A line left twice by the same golem is there once.
-    pub fn shelve(&mut self, line: &Line, by: By<'_>, now_ms: i64) -> Result<Shelved, Error> {
+    pub fn shelve(&mut self, line: &BundleLine, by: By<'_>, now_ms: i64) -> Result<Shelved, Error> {
         self.put(line, by, now_ms).map_err(Error::sqlite(WHAT))
     }
 
-    fn put(&mut self, line: &Line, by: By<'_>, now_ms: i64) -> rusqlite::Result<Shelved> {
+    fn put(&mut self, line: &BundleLine, by: By<'_>, now_ms: i64) -> rusqlite::Result<Shelved> {
         let id = by.golem.to_string();
         let tx = self.db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
         if by.limited && line.kind != Kind::Warning {
@@ -212,7 +212,7 @@ impl Library {
 }
 
 /// The identity of a line: its kind with its rule, its link or else its very text.
-fn key(line: &Line) -> String {
+fn key(line: &BundleLine) -> String {
     let says = match (&line.rule, &line.link) {
         (Some(rule), _) => rule.clone(),
         (None, Some(link)) => format!("{} {} {}", link.cause, link.effect, link.same_way),

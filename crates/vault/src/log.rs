@@ -29,7 +29,7 @@ const SLACK: i64 = 1 << 20;
 
 /// One record of one golem.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct LogLine {
     pub golem: GolemId,
     pub seq: u64,
     pub body: Vec<u8>,
@@ -49,18 +49,18 @@ pub struct Note {
 
 /// A note that was not delivered to a target yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Waiting {
+pub struct UndeliveredNote {
     pub number: u64,
     pub note: Note,
 }
 
 /// A key and a value that a home remembers of the river.
-pub type Kept = (Vec<u8>, Vec<u8>);
+pub type RiverPair = (Vec<u8>, Vec<u8>);
 
 /// The writes that become durable in one sync.
 #[derive(Debug, Default)]
 pub struct Batch {
-    pub lines: Vec<Line>,
+    pub lines: Vec<LogLine>,
     pub notes: Vec<Note>,
     /// Golems whose lines up to this record are in their own files.
     pub carried: Vec<(GolemId, u64)>,
@@ -103,12 +103,12 @@ pub struct LogReader {
     tip: Tip,
 }
 
-impl Line {
+impl LogLine {
     /// Chains a record to the one before it, as the golem's own file will have it.
-    pub fn of(golem: GolemId, tip: &Hash, record: &Record, life: &golem::Life) -> Line {
+    pub fn of(golem: GolemId, tip: &Hash, record: &Record, life: &golem::Life) -> LogLine {
         let body = codec::encode(record, codec::state_mark(record.seq, life));
         let hash = codec::chain(tip, record.seq, &body);
-        Line { golem, seq: record.seq, body, hash }
+        LogLine { golem, seq: record.seq, body, hash }
     }
 
     /// Whether this is the very next record after the anchored one.
@@ -120,16 +120,16 @@ impl Line {
         seal(b"line", &[&self.golem.0, &self.seq.to_le_bytes(), &self.body, &self.hash])
     }
 
-    pub(crate) fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Line> {
+    pub(crate) fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<LogLine> {
         let seq = row.get::<_, i64>(1)? as u64;
-        Ok(Line { golem: GolemId(row.get(0)?), seq, body: row.get(2)?, hash: row.get(3)? })
+        Ok(LogLine { golem: GolemId(row.get(0)?), seq, body: row.get(2)?, hash: row.get(3)? })
     }
 }
 
-impl Waiting {
-    fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Waiting> {
+impl UndeliveredNote {
+    fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<UndeliveredNote> {
         let note = Note { key: row.get(1)?, kind: row.get(2)?, golem: row.get(3)?, text: row.get(4)?, at: row.get(5)? };
-        Ok(Waiting { number: row.get::<_, i64>(0)? as u64, note })
+        Ok(UndeliveredNote { number: row.get::<_, i64>(0)? as u64, note })
     }
 
     fn seal(&self) -> Hash {
@@ -305,11 +305,11 @@ impl LogReader {
     }
 
     /// The lines of one golem, in order.
-    pub fn lines(&self, golem: GolemId) -> Result<Vec<Line>, Error> {
-        let read = || -> rusqlite::Result<Vec<Line>> {
+    pub fn lines(&self, golem: GolemId) -> Result<Vec<LogLine>, Error> {
+        let read = || -> rusqlite::Result<Vec<LogLine>> {
             let sql = "SELECT golem, seq, body, hash FROM line WHERE golem = ?1 ORDER BY seq";
             let mut query = self.db.prepare_cached(sql)?;
-            let rows = query.query_map([golem.0], Line::read)?;
+            let rows = query.query_map([golem.0], LogLine::read)?;
             rows.collect()
         };
         read().map_err(Error::store("cannot read the host log"))
@@ -341,8 +341,8 @@ impl LogReader {
     }
 
     /// All rows that the home remembers of the river.
-    pub fn river(&self) -> Result<Vec<Kept>, Error> {
-        let read = || -> rusqlite::Result<Vec<Kept>> {
+    pub fn river(&self) -> Result<Vec<RiverPair>, Error> {
+        let read = || -> rusqlite::Result<Vec<RiverPair>> {
             let mut query = self.db.prepare("SELECT key, value FROM river ORDER BY key")?;
             let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
             rows.collect()
@@ -351,12 +351,12 @@ impl LogReader {
     }
 
     /// Notes not delivered to this target yet, oldest first.
-    pub fn waiting(&self, target: &str, most: usize) -> Result<Vec<Waiting>, Error> {
-        let read = || -> rusqlite::Result<Vec<Waiting>> {
+    pub fn waiting(&self, target: &str, most: usize) -> Result<Vec<UndeliveredNote>, Error> {
+        let read = || -> rusqlite::Result<Vec<UndeliveredNote>> {
             let sql = "SELECT number, key, kind, golem, text, at FROM note JOIN untold ON untold.note = note.number
                        WHERE untold.target = ?1 ORDER BY number LIMIT ?2";
             let mut query = self.db.prepare_cached(sql)?;
-            let rows = query.query_map(params![target, most as i64], Waiting::read)?;
+            let rows = query.query_map(params![target, most as i64], UndeliveredNote::read)?;
             rows.collect()
         };
         read().map_err(Error::store("cannot read the host log"))
@@ -364,7 +364,7 @@ impl LogReader {
 }
 
 /// Folds lines of the log that follow the record with this hash; lines that the golem knows already are skipped.
-pub fn live_on(golem: &mut Golem, mut tip: Hash, lines: &[Line]) -> Result<(), Error> {
+pub fn live_on(golem: &mut Golem, mut tip: Hash, lines: &[LogLine]) -> Result<(), Error> {
     let known = golem.seq();
     for line in lines.iter().filter(|line| line.seq > known) {
         let damaged = |why: String| Error::unanchored(format!("record {} of the host log {why}", line.seq));
@@ -380,9 +380,9 @@ pub fn live_on(golem: &mut Golem, mut tip: Hash, lines: &[Line]) -> Result<(), E
 }
 
 /// Keeps the lines that follow from this record, each from the one before.
-pub fn follow(after: u64, mut tip: Hash, lines: Vec<Line>) -> Vec<Line> {
+pub fn follow(after: u64, mut tip: Hash, lines: Vec<LogLine>) -> Vec<LogLine> {
     let beyond = lines.into_iter().filter(|line| line.seq > after).zip(after + 1..);
-    let follows = |(line, next): &(Line, u64)| {
+    let follows = |(line, next): &(LogLine, u64)| {
         tip = codec::chain(&tip, line.seq, &line.body);
         line.seq == *next && tip == line.hash
     };
@@ -479,10 +479,10 @@ fn verify(db: &Connection) -> Result<Tip, Error> {
             Ok::<(), rusqlite::Error>(())
         };
         if tip.number > 0 {
-            each("SELECT golem, seq, body, hash FROM line", &|row| Line::read(row).map(|line| line.seal()))?;
+            each("SELECT golem, seq, body, hash FROM line", &|row| LogLine::read(row).map(|line| line.seal()))?;
             each("SELECT golem FROM lodger", &|row| row.get::<_, [u8; 16]>(0).map(|golem| seal(b"lodger", &[&golem])))?;
             each("SELECT number, key, kind, golem, text, at FROM note", &|row| {
-                Waiting::read(row).map(|note| note.seal())
+                UndeliveredNote::read(row).map(|note| note.seal())
             })?;
             each("SELECT note, target FROM untold", &|row| {
                 Ok(seal_untold(row.get::<_, i64>(0)? as u64, &row.get::<_, String>(1)?))
@@ -514,7 +514,7 @@ fn write_lines(tx: &Transaction<'_>, batch: &Batch, rows: &mut Hash) -> rusqlite
     let sql = "DELETE FROM line WHERE golem = ?1 AND seq <= ?2 RETURNING golem, seq, body, hash";
     let mut remove = tx.prepare_cached(sql)?;
     for (golem, seq) in &batch.carried {
-        for line in remove.query_map(params![golem.0, *seq as i64], Line::read)? {
+        for line in remove.query_map(params![golem.0, *seq as i64], LogLine::read)? {
             turn(rows, &line?.seal());
         }
     }
@@ -558,7 +558,7 @@ fn write_notes(tx: &Transaction<'_>, batch: &Batch, targets: &[String], rows: &m
             continue;
         }
         let number = tx.last_insert_rowid() as u64;
-        turn(rows, &Waiting { number, note: note.clone() }.seal());
+        turn(rows, &UndeliveredNote { number, note: note.clone() }.seal());
         for target in targets {
             let sql = "INSERT INTO untold(note, target) VALUES(?1, ?2)";
             tx.prepare_cached(sql)?.execute(params![number as i64, target])?;
@@ -566,7 +566,7 @@ fn write_notes(tx: &Transaction<'_>, batch: &Batch, targets: &[String], rows: &m
         }
         let old = "DELETE FROM note WHERE at < ?1 AND number NOT IN (SELECT note FROM untold)
                    RETURNING number, key, kind, golem, text, at";
-        for note in tx.prepare_cached(old)?.query_map([note.at - TOLD_FOR_MS], Waiting::read)? {
+        for note in tx.prepare_cached(old)?.query_map([note.at - TOLD_FOR_MS], UndeliveredNote::read)? {
             turn(rows, &note?.seal());
         }
     }
@@ -583,8 +583,8 @@ fn write_notes(tx: &Transaction<'_>, batch: &Batch, targets: &[String], rows: &m
 mod tests {
     use super::*;
 
-    fn line(golem: u8, seq: u64) -> Line {
-        Line { golem: GolemId([golem; 16]), seq, body: vec![golem; 3], hash: [seq as u8; 32] }
+    fn line(golem: u8, seq: u64) -> LogLine {
+        LogLine { golem: GolemId([golem; 16]), seq, body: vec![golem; 3], hash: [seq as u8; 32] }
     }
 
     fn note(key: &str) -> Note {
@@ -619,7 +619,7 @@ mod tests {
         let open = || Log::open(dir.path(), dir.path(), vec!["a".into()]).unwrap();
         let size = || std::fs::metadata(Log::path(dir.path())).unwrap().len();
         let mut log = open();
-        let large = |seq: u64| Line { body: vec![7; 4_000], ..line(1, seq) };
+        let large = |seq: u64| LogLine { body: vec![7; 4_000], ..line(1, seq) };
         log.commit(&Batch { lines: (1..=2_000).map(large).collect(), ..Batch::default() }).unwrap();
         log.commit(&Batch { notes: vec![note("one")], lines: vec![line(2, 1)], ..Batch::default() }).unwrap();
         log.commit(&Batch { carried: vec![(GolemId([1; 16]), 2_000)], ..Batch::default() }).unwrap();

@@ -9,18 +9,18 @@ use rusqlite::Connection;
 
 use crate::error::Error;
 use crate::head::{Anchor, Head, Seal};
-use crate::log::{self, Line, Log};
+use crate::log::{self, Log, LogLine};
 use crate::reading;
-use crate::treasury::{self, Row, Treasury};
+use crate::treasury::{self, Treasury, TreasuryRow};
 
 impl Log {
     /// Every record that can still be read, by golem and number. None is certain: a line counts only if it follows from
     /// the golem's own file.
-    pub fn salvage(root: &Path) -> Vec<Line> {
-        let read = || -> rusqlite::Result<Vec<Line>> {
+    pub fn salvage(root: &Path) -> Vec<LogLine> {
+        let read = || -> rusqlite::Result<Vec<LogLine>> {
             let db = reading::open(&Log::path(root))?;
             let mut query = db.prepare("SELECT golem, seq, body, hash FROM line ORDER BY golem, seq")?;
-            let lines = query.query_map([], Line::read)?;
+            let lines = query.query_map([], LogLine::read)?;
             Ok(lines.map_while(Result::ok).collect())
         };
         read().unwrap_or_default()
@@ -37,7 +37,7 @@ impl Log {
 
 impl Treasury {
     /// Every line from the first on that can still be read and follows from the one before.
-    pub fn salvage(root: &Path) -> Vec<Row> {
+    pub fn salvage(root: &Path) -> Vec<TreasuryRow> {
         let read = |path: PathBuf| {
             reading::open(&path).and_then(|db| treasury::chain(&db)).map(|(rows, _)| rows).unwrap_or_default()
         };
@@ -59,7 +59,7 @@ impl Treasury {
     }
 
     /// Sets the ledger aside and puts one with these lines in its place.
-    pub fn begin_anew(root: &Path, heads: &Path, rows: &[Row], aside: &Path) -> Result<Treasury, Error> {
+    pub fn begin_anew(root: &Path, heads: &Path, rows: &[TreasuryRow], aside: &Path) -> Result<Treasury, Error> {
         let what = "cannot write the treasury";
         let mut head = take(heads, treasury::HEAD)?;
         let (path, draft) = (Treasury::path(root), draft(root));

@@ -12,7 +12,7 @@ use crate::reader::Reader;
 
 /// What this program would rebuild in a file before running its life.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Standing {
+pub struct FileStanding {
     pub records: u64,
     /// The newest snapshot is of another layout: the life is folded again from an older one, or from its birth, when it
     /// is next woken.
@@ -24,8 +24,8 @@ pub struct Standing {
     pub tables: bool,
 }
 
-impl Standing {
-    pub fn of(reader: &Reader) -> Result<Standing, Error> {
+impl FileStanding {
+    pub fn of(reader: &Reader) -> Result<FileStanding, Error> {
         let db = &reader.db;
         let what = "cannot read how the file stands";
         let newest = "SELECT COALESCE(MAX(seq), 0) FROM journal";
@@ -33,7 +33,7 @@ impl Standing {
         let snapshot = "SELECT layout FROM snapshot ORDER BY seq DESC LIMIT 1";
         let snapshot: Option<u16> =
             db.query_row(snapshot, [], |row| row.get(0)).optional().map_err(Error::sqlite(what))?;
-        Ok(Standing {
+        Ok(FileStanding {
             records: records as u64,
             anew: snapshot.is_some_and(|layout| layout != codec::LIFE),
             layout: meta(db, "layout")? != codec::layout_now() || !is_of_today(db)?,

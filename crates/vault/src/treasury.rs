@@ -65,7 +65,7 @@ pub struct Transfer {
 
 /// One line of the ledger.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Entry {
+pub struct TreasuryEntry {
     pub kind: String,
     pub golem: Option<String>,
     pub number: u64,
@@ -75,7 +75,7 @@ pub struct Entry {
 
 /// A line as written and chained.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct TreasuryRow {
     pub line: u64,
     pub kind: String,
     pub golem: Option<String>,
@@ -102,9 +102,9 @@ pub(crate) struct Post<'a> {
     pub(crate) about: Option<&'a str>,
 }
 
-impl Row {
-    fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
-        Ok(Row {
+impl TreasuryRow {
+    fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<TreasuryRow> {
+        Ok(TreasuryRow {
             line: row.get::<_, i64>(0)? as u64,
             kind: row.get(1)?,
             golem: row.get(2)?,
@@ -293,7 +293,7 @@ impl Treasury {
 
     /// Transfers to a golem after the last it took, in order.
     pub fn undelivered(&self, to: GolemId, taken: u64) -> Result<Vec<Transfer>, Error> {
-        let transfer = |row: Row| Transfer { number: row.number, credit: row.credit, capital: row.capital };
+        let transfer = |row: TreasuryRow| Transfer { number: row.number, credit: row.credit, capital: row.capital };
         Ok(self.rows("sent", to, taken)?.into_iter().map(transfer).collect())
     }
 
@@ -322,13 +322,13 @@ impl Treasury {
     }
 
     /// Every line of one kind about a golem with a number above this one, each checked against the chain.
-    pub fn rows(&self, kind: &str, golem: GolemId, above: u64) -> Result<Vec<Row>, Error> {
-        let read = || -> rusqlite::Result<Vec<(Row, bool)>> {
+    pub fn rows(&self, kind: &str, golem: GolemId, above: u64) -> Result<Vec<TreasuryRow>, Error> {
+        let read = || -> rusqlite::Result<Vec<(TreasuryRow, bool)>> {
             let sql =
                 format!("SELECT {ROW} FROM ledger WHERE kind = ?1 AND golem = ?2 AND number > ?3 ORDER BY number");
             let mut query = self.db.prepare_cached(&sql)?;
-            let rows = query.query_map(params![kind, golem.to_string(), above as i64], Row::read)?;
-            let whole = |row: Row| Ok((row.chained(&before(&self.db, row.line)?) == row.hash, row));
+            let rows = query.query_map(params![kind, golem.to_string(), above as i64], TreasuryRow::read)?;
+            let whole = |row: TreasuryRow| Ok((row.chained(&before(&self.db, row.line)?) == row.hash, row));
             rows.map(|row| row.and_then(whole).map(|(whole, row)| (row, whole))).collect()
         };
         let rows = read().map_err(Error::store("cannot read the treasury"))?;
@@ -351,20 +351,20 @@ impl Treasury {
     }
 
     /// Every arrival or departure of a life, the latest last.
-    pub fn noted(&self, passing: Passing, golem: GolemId) -> Result<Vec<Row>, Error> {
+    pub fn noted(&self, passing: Passing, golem: GolemId) -> Result<Vec<TreasuryRow>, Error> {
         let mut rows = self.rows(passing.word(), golem, 0)?;
         rows.sort_by_key(|row| row.line);
         Ok(rows)
     }
 
     /// The newest lines, newest first.
-    pub fn entries(&self, most: usize) -> Result<Vec<Entry>, Error> {
-        let read = || -> rusqlite::Result<Vec<Entry>> {
+    pub fn entries(&self, most: usize) -> Result<Vec<TreasuryEntry>, Error> {
+        let read = || -> rusqlite::Result<Vec<TreasuryEntry>> {
             let sql = "SELECT kind, golem, number, credit + capital, balance FROM ledger
                        WHERE kind != 'arriving' ORDER BY line DESC LIMIT ?1";
             let mut query = self.db.prepare(sql)?;
             let rows = query.query_map([most as i64], |row| {
-                Ok(Entry {
+                Ok(TreasuryEntry {
                     kind: row.get(0)?,
                     golem: row.get(1)?,
                     number: row.get::<_, i64>(2)? as u64,
@@ -440,9 +440,9 @@ fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
 }
 
 /// The newest line, unchecked.
-pub(crate) fn newest(db: &Connection) -> rusqlite::Result<Option<Row>> {
+pub(crate) fn newest(db: &Connection) -> rusqlite::Result<Option<TreasuryRow>> {
     let sql = format!("SELECT {ROW} FROM ledger ORDER BY line DESC LIMIT 1");
-    db.prepare_cached(&sql)?.query_row([], Row::read).optional()
+    db.prepare_cached(&sql)?.query_row([], TreasuryRow::read).optional()
 }
 
 /// The hash that a line is chained to.
@@ -477,10 +477,10 @@ fn hold_against(db: &Connection, known: &Anchor) -> Result<u64, Error> {
 
 /// Every line from the first on, as far as they follow from each other, and why the chain stops there if that is not
 /// the end.
-pub(crate) fn chain(db: &Connection) -> rusqlite::Result<(Vec<Row>, Option<String>)> {
+pub(crate) fn chain(db: &Connection) -> rusqlite::Result<(Vec<TreasuryRow>, Option<String>)> {
     let mut query = db.prepare(&format!("SELECT {ROW} FROM ledger ORDER BY line"))?;
     let (mut good, mut tip, mut sum) = (Vec::new(), genesis(), Usdc::ZERO);
-    for row in query.query_map([], Row::read)? {
+    for row in query.query_map([], TreasuryRow::read)? {
         let row = row?;
         let expected = good.len() as u64 + 1;
         if row.line != expected {
@@ -505,7 +505,7 @@ pub(crate) fn chain(db: &Connection) -> rusqlite::Result<(Vec<Row>, Option<Strin
 pub(crate) fn post(tx: &Transaction<'_>, post: &Post<'_>) -> rusqlite::Result<()> {
     let last = newest(tx)?;
     let (line, balance, tip) = last.map_or((0, Usdc::ZERO, genesis()), |row| (row.line, row.balance, row.hash));
-    let mut row = Row {
+    let mut row = TreasuryRow {
         line: line + 1,
         kind: post.kind.to_owned(),
         golem: post.golem.map(|id| id.to_string()),
@@ -522,7 +522,7 @@ pub(crate) fn post(tx: &Transaction<'_>, post: &Post<'_>) -> rusqlite::Result<()
     insert(tx, &row)
 }
 
-pub(crate) fn insert(tx: &Transaction<'_>, row: &Row) -> rusqlite::Result<()> {
+pub(crate) fn insert(tx: &Transaction<'_>, row: &TreasuryRow) -> rusqlite::Result<()> {
     let sql = format!("INSERT INTO ledger({ROW}) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)");
     tx.prepare_cached(&sql)?.execute(params![
         row.line as i64,

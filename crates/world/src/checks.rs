@@ -38,7 +38,7 @@ pub enum Says {
 
 /// The result of one check: its number, 1 or 0 where it passes or fails, none if it gave none, and its output.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Said {
+pub struct CheckResult {
     pub value: Option<f64>,
     pub text: String,
 }
@@ -53,7 +53,7 @@ pub struct Round {
 }
 
 /// Runs all checks, once; `None` if that was cut short.
-pub type Runner = Box<dyn FnMut(&[Check]) -> Option<Vec<Said>> + Send>;
+pub type Runner = Box<dyn FnMut(&[Check]) -> Option<Vec<CheckResult>> + Send>;
 
 pub struct Checks {
     checks: Vec<Check>,
@@ -268,7 +268,7 @@ mod tests {
             let mut count = counted.lock().unwrap();
             let value = rounds[(*count).min(rounds.len() - 1)];
             *count += 1;
-            Some(checks.iter().map(|_| Said { value, text: "said".to_owned() }).collect())
+            Some(checks.iter().map(|_| CheckResult { value, text: "said".to_owned() }).collect())
         };
         (Box::new(run), count)
     }

@@ -20,7 +20,7 @@ use crate::Error;
 
 /// The fate of one key; no outcome means it was refused or ruled out, for good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct LedgerEntry {
     /// World time at which the fate was decided.
     pub at: Time,
     pub outcome: Option<Outcome>,
@@ -36,7 +36,7 @@ pub(crate) struct Taken {
 
 #[derive(Debug)]
 pub struct Ledger {
-    entries: BTreeMap<u64, Entry>,
+    entries: BTreeMap<u64, LedgerEntry>,
     /// Orders taken before their outcome was known, also those decided since.
     taken: BTreeMap<u64, Taken>,
     /// The taken orders that are not decided yet.
@@ -58,7 +58,7 @@ struct Sheet {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Line {
+struct LedgerLine {
     key: u64,
     at: Time,
     // Without this a line that lost its outcome would read as a refusal.
@@ -113,7 +113,7 @@ impl Ledger {
     }
 
     /// Every line from the first on that can still be read and follows from the one before.
-    pub fn salvage(path: impl AsRef<Path>) -> BTreeMap<u64, Entry> {
+    pub fn salvage(path: impl AsRef<Path>) -> BTreeMap<u64, LedgerEntry> {
         let text = fs::read(&path).unwrap_or_default();
         let ends = text.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1);
         let whole = ends.take_while(|end| Ledger::parse(path.as_ref(), &text[..*end]).is_ok()).last().unwrap_or(0);
@@ -121,7 +121,7 @@ impl Ledger {
     }
 
     /// Writes a whole record in place of the one that is there.
-    pub fn rebuild(path: impl AsRef<Path>, entries: BTreeMap<u64, Entry>) -> Result<Ledger, Error> {
+    pub fn rebuild(path: impl AsRef<Path>, entries: BTreeMap<u64, LedgerEntry>) -> Result<Ledger, Error> {
         let path = path.as_ref();
         let mut sheet = Sheet { file: None, path: path.to_owned(), stuck: false };
         sheet.rewrite(&entries, &BTreeMap::new())?;
@@ -147,8 +147,8 @@ impl Ledger {
                 ledger.open.insert(line.key);
                 continue;
             }
-            let line: Line = serde_json::from_slice(line).map_err(|e| damaged(e.to_string()))?;
-            let entry = Entry { at: line.at, outcome: line.outcome };
+            let line: LedgerLine = serde_json::from_slice(line).map_err(|e| damaged(e.to_string()))?;
+            let entry = LedgerEntry { at: line.at, outcome: line.outcome };
             if ledger.entries.contains_key(&line.key) {
                 return Err(damaged(format!("key {} has two fates", line.key)));
             }
@@ -197,10 +197,10 @@ impl Ledger {
             return Ok(entry.outcome);
         }
         let outcome = act();
-        let entry = Entry { at, outcome };
+        let entry = LedgerEntry { at, outcome };
         let seal = seal(self.seal, &(key, at, outcome));
         if let Some(sheet) = &mut self.sheet {
-            sheet.write(&text(&Line::of(key, &entry, seal)))?;
+            sheet.write(&text(&LedgerLine::of(key, &entry, seal)))?;
         }
         self.seal = seal;
         self.note(key, entry);
@@ -256,7 +256,7 @@ impl Ledger {
     }
 
     /// The fate of a key, if it has one.
-    pub fn entry(&self, key: u64) -> Option<Entry> {
+    pub fn entry(&self, key: u64) -> Option<LedgerEntry> {
         self.entries.get(&key).copied()
     }
 
@@ -266,11 +266,11 @@ impl Ledger {
     }
 
     /// Every key that has a fate, in order of keys.
-    pub fn entries(&self) -> impl Iterator<Item = (u64, Entry)> + '_ {
+    pub fn entries(&self) -> impl Iterator<Item = (u64, LedgerEntry)> + '_ {
         self.entries.iter().map(|(key, entry)| (*key, *entry))
     }
 
-    fn note(&mut self, key: u64, entry: Entry) {
+    fn note(&mut self, key: u64, entry: LedgerEntry) {
         self.held = self.held.saturating_add(entry.outcome.map_or(0, |outcome| outcome.units));
         self.entries.insert(key, entry);
         self.open.remove(&key);
@@ -300,7 +300,7 @@ impl Sheet {
     }
 
     /// Puts a whole new file in place of this one: after a crash there is one or the other, never half of each.
-    fn rewrite(&mut self, entries: &BTreeMap<u64, Entry>, taken: &BTreeMap<u64, Taken>) -> Result<(), Error> {
+    fn rewrite(&mut self, entries: &BTreeMap<u64, LedgerEntry>, taken: &BTreeMap<u64, Taken>) -> Result<(), Error> {
         if self.stuck {
             return Err(Error::Stuck { path: self.path.clone() });
         }
@@ -330,9 +330,9 @@ impl Sheet {
     }
 }
 
-impl Line {
-    fn of(key: u64, entry: &Entry, seal: u64) -> Line {
-        Line { key, at: entry.at, outcome: entry.outcome, seal: spelled(seal) }
+impl LedgerLine {
+    fn of(key: u64, entry: &LedgerEntry, seal: u64) -> LedgerLine {
+        LedgerLine { key, at: entry.at, outcome: entry.outcome, seal: spelled(seal) }
     }
 }
 
@@ -343,7 +343,7 @@ fn text(line: &impl Serialize) -> Vec<u8> {
 }
 
 /// The text of a whole record, and the seal of its last line.
-fn sealed(entries: &BTreeMap<u64, Entry>, taken: &BTreeMap<u64, Taken>) -> (Vec<u8>, u64) {
+fn sealed(entries: &BTreeMap<u64, LedgerEntry>, taken: &BTreeMap<u64, Taken>) -> (Vec<u8>, u64) {
     let (mut whole, mut last) = (Vec::new(), 0);
     let keys: BTreeSet<u64> = entries.keys().chain(taken.keys()).copied().collect();
     for key in keys {
@@ -353,7 +353,7 @@ fn sealed(entries: &BTreeMap<u64, Entry>, taken: &BTreeMap<u64, Taken>) -> (Vec<
         }
         if let Some(entry) = entries.get(&key) {
             last = seal(last, &(key, entry.at, entry.outcome));
-            whole.extend(text(&Line::of(key, entry, last)));
+            whole.extend(text(&LedgerLine::of(key, entry, last)));
         }
     }
     (whole, last)
@@ -444,9 +444,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ledger");
         let line = |key, before| {
-            let entry = Entry { at: Time::seconds(0), outcome: None };
+            let entry = LedgerEntry { at: Time::seconds(0), outcome: None };
             let last = seal(before, &(key, entry.at, entry.outcome));
-            (String::from_utf8(text(&Line::of(key, &entry, last))).unwrap().trim_end().to_owned(), last)
+            (String::from_utf8(text(&LedgerLine::of(key, &entry, last))).unwrap().trim_end().to_owned(), last)
         };
         let (good, first) = line(1, 0);
         let (next, _) = line(2, first);

@@ -28,7 +28,7 @@ pub use checks::{Check, Checks, Says};
 pub use error::Error;
 pub use gauge::Gauge;
 pub use golem::world::Order;
-pub use ledger::{Entry, Ledger};
+pub use ledger::{Ledger, LedgerEntry};
 pub use market::candles::{Candle, Candles, Gap, Problem, Report};
 pub use market::regime::{Regime, Relations};
 pub use market::replay::{Replay, ReplayConfig};

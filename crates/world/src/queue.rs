@@ -110,12 +110,12 @@ pub struct Service {
     config: QueueConfig,
     /// Servers gained or given up and when, in order of time.
     changes: Vec<(Time, i64)>,
-    pace: Pace,
-    state: State,
+    pace: QueuePace,
+    state: QueueState,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Pace {
+struct QueuePace {
     minutes: f64,
     burst: Odds,
     burst_keep: f64,
@@ -128,7 +128,7 @@ struct Pace {
 }
 
 #[derive(Clone, Debug)]
-struct State {
+struct QueueState {
     closed: Time,
     servers: i64,
     /// How many of the changes are in force.
@@ -158,7 +158,7 @@ impl Queue {
         if !(config.drift_days >= 0.0 && config.drift_days.is_finite()) {
             return Err(Error::Config { what: "change_days", why: "must be a number of days, 0 for never" });
         }
-        let (changes, pace, state) = (Vec::new(), Pace::new(&config), State::new(&config));
+        let (changes, pace, state) = (Vec::new(), QueuePace::new(&config), QueueState::new(&config));
         Ok(paper::open(Service { config, changes, pace, state }, ledger))
     }
 
@@ -274,11 +274,11 @@ impl Walk for Service {
     }
 
     fn rewind(&mut self) {
-        self.state = State::new(&self.config);
+        self.state = QueueState::new(&self.config);
     }
 
     fn bar(&self) -> Bar {
-        let State { closed, arrivals, waiting, busy, .. } = self.state;
+        let QueueState { closed, arrivals, waiting, busy, .. } = self.state;
         let wait = self.wait();
         let features: [f64; FEATURES.len()] = [
             arrivals,
@@ -298,11 +298,11 @@ impl Walk for Service {
     }
 }
 
-impl State {
-    fn new(config: &QueueConfig) -> State {
+impl QueueState {
+    fn new(config: &QueueConfig) -> QueueState {
         let mut usual = Slow::new((USUAL_HOURS * HOUR_MS as f64 / config.bar.as_millis() as f64).max(2.0));
         usual.push(DEMAND[0]);
-        State {
+        QueueState {
             closed: START,
             servers: OWN_SERVERS,
             changed: 0,
@@ -320,7 +320,7 @@ impl State {
     }
 
     /// Goes on to the next bar; returns whether the busy hours jumped with it.
-    fn advance(&mut self, pace: &Pace, bar: Span) -> bool {
+    fn advance(&mut self, pace: &QueuePace, bar: Span) -> bool {
         let [stray, own] = self.chance.normals();
         self.closed = self.closed + bar;
         let jumped = pace.drift > 0.0 && self.drift(pace);
@@ -340,7 +340,7 @@ impl State {
         jumped
     }
 
-    fn drift(&mut self, pace: &Pace) -> bool {
+    fn drift(&mut self, pace: &QueuePace) -> bool {
         let [strays] = self.drifts.normals();
         self.shift += pace.drift * strays;
         let jumps = self.drifts.happens(pace.jump);
@@ -353,17 +353,17 @@ impl State {
 
 /// The times at which the busy hours jumped, within the first so many bars; no golem is told.
 pub(crate) fn jumps(config: &QueueConfig, bars: u64) -> Vec<Time> {
-    let (pace, mut state) = (Pace::new(config), State::new(config));
+    let (pace, mut state) = (QueuePace::new(config), QueueState::new(config));
     (0..bars).filter_map(|_| state.advance(&pace, config.bar).then_some(state.closed)).collect()
 }
 
-impl Pace {
-    fn new(config: &QueueConfig) -> Pace {
+impl QueuePace {
+    fn new(config: &QueueConfig) -> QueuePace {
         let millis = config.bar.as_millis() as f64;
         let drifts = if config.drift_days > 0.0 { millis / DAY_MS / config.drift_days } else { 0.0 };
         let keep = |hours: f64| libm::exp(-std::f64::consts::LN_2 * millis / (hours * HOUR_MS as f64));
         let stray_keep = keep(STRAY_HALF_LIFE_HOURS);
-        Pace {
+        QueuePace {
             minutes: millis / MINUTE_MS,
             burst: Odds::new(BURSTS_A_DAY * millis / (24 * HOUR_MS) as f64),
             burst_keep: keep(BURST_HALF_LIFE_HOURS),

@@ -77,7 +77,7 @@ pub type Shifting = Paper<Plant>;
 #[derive(Debug)]
 pub struct Plant {
     config: ShiftingConfig,
-    state: State,
+    state: ShiftState,
 }
 
 impl Shifting {
@@ -88,13 +88,13 @@ impl Shifting {
         if !(config.change_days >= 0.0 && config.change_days.is_finite()) {
             return Err(Error::Config { what: "change_days", why: "must be a number of days, 0 for never" });
         }
-        Ok(paper::open(Plant { config, state: State::new(&config) }, ledger))
+        Ok(paper::open(Plant { config, state: ShiftState::new(&config) }, ledger))
     }
 }
 
 /// The times at which relations changed, within the first so many bars; no golem is told.
 pub fn changes(config: &ShiftingConfig, bars: u64) -> Vec<Time> {
-    let mut state = State::new(config);
+    let mut state = ShiftState::new(config);
     (0..bars).filter_map(|_| state.advance(config).then_some(state.closed)).collect()
 }
 
@@ -120,7 +120,7 @@ struct Reading {
 }
 
 #[derive(Clone, Debug)]
-struct State {
+struct ShiftState {
     closed: Time,
     gauges: [f64; GAUGES],
     /// As logarithms.
@@ -139,8 +139,8 @@ struct State {
     turns: Chance,
 }
 
-impl State {
-    fn new(config: &ShiftingConfig) -> State {
+impl ShiftState {
+    fn new(config: &ShiftingConfig) -> ShiftState {
         let mut turns = Chance::new(config.seed, 6);
         let mut sets: [Relations; SETS] = std::array::from_fn(|_| draw(&mut turns));
         if config.how == How::Crowd {
@@ -152,7 +152,7 @@ impl State {
         let half_found = libm::log((1.0 - FIRST_USERS) / FIRST_USERS);
         let mut usual = Slow::new(USUAL_BARS);
         usual.push(1.0);
-        State {
+        ShiftState {
             closed: START,
             gauges: [0.0; GAUGES],
             outputs: [0.0; OUTPUTS],
@@ -318,7 +318,7 @@ impl Walk for Plant {
     }
 
     fn rewind(&mut self) {
-        self.state = State::new(&self.config);
+        self.state = ShiftState::new(&self.config);
     }
 
     fn bar(&self) -> Bar {

@@ -24,7 +24,7 @@ pub enum Group {
 
 /// Options of a study.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Asked {
+pub struct StudyOptions {
     pub by: Group,
     /// Cost of a hand-over, in micro-dollars, if it is not to be read off the lives.
     pub handover: Option<f64>,
@@ -34,7 +34,7 @@ pub struct Asked {
 
 /// A rate in one part of life.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Row {
+pub struct RateRow {
     pub measure: Measure,
     pub axis: Axis,
     pub part: String,
@@ -57,7 +57,7 @@ pub struct Study {
     pub unpriced: usize,
     /// By harness.
     pub harnesses: BTreeMap<Harness, usize>,
-    pub rows: Vec<Row>,
+    pub rows: Vec<RateRow>,
     pub findings: Vec<Finding>,
     pub survival: Survival,
     pub compactions: Vec<Fresh>,
@@ -66,7 +66,7 @@ pub struct Study {
 
 impl Study {
     /// One for each group, the largest first.
-    pub fn of(lives: &[Life], asked: &Asked) -> Vec<Study> {
+    pub fn of(lives: &[Life], asked: &StudyOptions) -> Vec<Study> {
         let mut groups: BTreeMap<String, Vec<&Life>> = BTreeMap::new();
         for life in lives {
             let group = match asked.by {
@@ -82,7 +82,7 @@ impl Study {
         studies
     }
 
-    fn one(of: String, lives: &[&Life], asked: &Asked) -> Study {
+    fn one(of: String, lives: &[&Life], asked: &StudyOptions) -> Study {
         let own: Vec<&Life> = lives.iter().copied().filter(|life| asked.helpers || life.born != Born::Helper).collect();
         let mut harnesses = BTreeMap::new();
         for life in lives {
@@ -121,7 +121,7 @@ impl Study {
     }
 }
 
-fn rows(lives: &[&Life]) -> Vec<Row> {
+fn rows(lives: &[&Life]) -> Vec<RateRow> {
     let mut rows = Vec::new();
     for measure in Measure::ALL {
         for axis in Axis::ALL {
@@ -132,7 +132,7 @@ fn rows(lives: &[&Life]) -> Vec<Row> {
     rows
 }
 
-fn parts(measure: Measure, axis: Axis, points: &[Vec<Point>]) -> Vec<Row> {
+fn parts(measure: Measure, axis: Axis, points: &[Vec<Point>]) -> Vec<RateRow> {
     let parts = axis.parts();
     let first_end = parts[0].1;
     let mut from = f64::NEG_INFINITY;
@@ -144,7 +144,7 @@ fn parts(measure: Measure, axis: Axis, points: &[Vec<Point>]) -> Vec<Row> {
         let here = |life: &&Vec<Point>| life.iter().any(|point| within(point.x));
         let all = points.iter().flatten().filter(|point| within(point.x));
         let (chances, times) = all.fold((0.0, 0.0), |(many, sum), point| (many + point.chances, sum + point.times));
-        rows.push(Row {
+        rows.push(RateRow {
             measure,
             axis,
             part,

@@ -63,7 +63,7 @@ impl Survival {
             lives.iter().map(|life| (life.calls.len(), Cause::of(life.end))).collect();
         ends.sort_unstable();
         let most = ends.last().map_or(0, |(calls, _)| *calls);
-        let mut state = State::default();
+        let mut state = Shares::default();
         let (mut steps, mut at, mut median) = (Vec::new(), 0, None);
         for told in TOLD.into_iter().filter(|told| *told <= most) {
             let (mut exposed, mut times, mut since) =
@@ -104,20 +104,20 @@ impl Survival {
 
 /// Shares of lives that are still there or have ended, so far.
 #[derive(Debug)]
-struct State {
+struct Shares {
     alive: f64,
     ended: [f64; 4],
     /// Greenwood's sum.
     spread: f64,
 }
 
-impl Default for State {
-    fn default() -> State {
-        State { alive: 1.0, ended: [0.0; 4], spread: 0.0 }
+impl Default for Shares {
+    fn default() -> Shares {
+        Shares { alive: 1.0, ended: [0.0; 4], spread: 0.0 }
     }
 }
 
-impl State {
+impl Shares {
     /// So many had come as far, and so many of them ended here, by cause.
     fn step(&mut self, at_risk: usize, causes: [usize; 4]) {
         let (risk, gone) = (at_risk as f64, causes.iter().sum::<usize>() as f64);

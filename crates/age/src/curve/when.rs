@@ -32,7 +32,7 @@ pub struct When {
 }
 
 /// Figures of one life, so that it can be drawn again and again.
-struct Said {
+struct LifeFigures {
     /// How far its calls are spread, and how failures and costs go with that.
     failures: [f64; 2],
     costs: [f64; 2],
@@ -41,8 +41,8 @@ struct Said {
     before: Option<f64>,
 }
 
-impl Said {
-    fn of(life: &Life) -> Said {
+impl LifeFigures {
+    fn of(life: &Life) -> LifeFigures {
         let part = |measure: Measure| {
             let points = measure.points(life, Axis::Calls);
             let [wide, with, calls, sum] = spread(&points).unwrap_or_default();
@@ -50,7 +50,7 @@ impl Said {
         };
         let (failures, ..) = part(Measure::Failures);
         let (costs, calls, sum) = part(Measure::Cost);
-        Said { failures, costs, calls, sum, before: before_first_change(life) }
+        LifeFigures { failures, costs, calls, sum, before: before_first_change(life) }
     }
 }
 
@@ -61,14 +61,14 @@ pub(crate) fn when(lives: &[&Life], fails: bool, dearer: bool, handover: Option<
     if tried.len() < 3 || !(fails || dearer) {
         return None;
     }
-    let said: Vec<Said> = lives.iter().map(|life| Said::of(life)).collect();
+    let said: Vec<LifeFigures> = lives.iter().map(|life| LifeFigures::of(life)).collect();
     let rises = Rises { fails, dearer };
-    let all: Vec<&Said> = said.iter().collect();
+    let all: Vec<&LifeFigures> = said.iter().collect();
     let best = Best::of(&all, &tried, rises, handover)?;
     let mut drawn: Vec<usize> = Vec::with_capacity(DRAWN);
     let mut dice = 0x9e37_79b9_7f4a_7c15_u64;
     for _ in 0..DRAWN {
-        let again: Vec<&Said> = (0..said.len()).map(|_| &said[roll(&mut dice, said.len())]).collect();
+        let again: Vec<&LifeFigures> = (0..said.len()).map(|_| &said[roll(&mut dice, said.len())]).collect();
         drawn.extend(Best::of(&again, &tried, rises, handover).map(|best| best.calls));
     }
     drawn.sort_unstable();
@@ -98,8 +98,8 @@ struct Best {
 }
 
 impl Best {
-    fn of(said: &[&Said], tried: &[usize], rises: Rises, handover: Option<f64>) -> Option<Best> {
-        let slope = |found: bool, of: fn(&Said) -> [f64; 2]| {
+    fn of(said: &[&LifeFigures], tried: &[usize], rises: Rises, handover: Option<f64>) -> Option<Best> {
+        let slope = |found: bool, of: fn(&LifeFigures) -> [f64; 2]| {
             let (wide, with) = said.iter().fold((0.0, 0.0), |(wide, with), one| (wide + of(one)[0], with + of(one)[1]));
             if found && wide > 0.0 { f64::max(with / wide, 0.0) } else { 0.0 }
         };

@@ -10,13 +10,13 @@ use crate::growing::Growing;
 use crate::lines::{Lines, Taken, each_line};
 use crate::name;
 use crate::record::Harness;
-use crate::shelf::{Place, Shelf, named};
+use crate::shelf::{FilePlace, Shelf, named};
 use crate::tool::{Edit, ToolUse};
 
 const BEGINS: &str = "# aider chat started at ";
 
 /// Reads a history, in which one life comes after the other.
-pub fn read_aider(shelf: &mut Shelf<'_>, place: &Place<'_>, from: impl BufRead) -> io::Result<()> {
+pub fn read_aider(shelf: &mut Shelf<'_>, place: &FilePlace<'_>, from: impl BufRead) -> io::Result<()> {
     let mut lines = Lines { files: 1, ..Lines::default() };
     let mut history =
         History { folder: place.stem.to_owned(), life: None, model: String::new(), edits: 0, failed: 0, at: 0 };
@@ -155,7 +155,7 @@ struct Properties {
 }
 
 /// Reads its own log (`--analytics-log`), in which each start of the program is a life.
-pub fn read_aider_log(shelf: &mut Shelf<'_>, place: &Place<'_>, from: impl BufRead) -> io::Result<()> {
+pub fn read_aider_log(shelf: &mut Shelf<'_>, place: &FilePlace<'_>, from: impl BufRead) -> io::Result<()> {
     let mut lines = Lines { files: 1, ..Lines::default() };
     let mut life: Option<Growing> = None;
     let read = each_line(from, &mut lines, |line| {

@@ -13,7 +13,7 @@ use crate::growing::Growing;
 use crate::lines::{Lines, Taken, each_line};
 use crate::name::millis;
 use crate::record::{Born, Harness};
-use crate::shelf::{Place, Shelf, named};
+use crate::shelf::{FilePlace, Shelf, named};
 use crate::tool::{Edit, ToolUse, command};
 
 /// Kinds of lines that the program writes for itself, and that say nothing about a life.
@@ -50,7 +50,7 @@ const FOR_ITSELF: [&str; 28] = [
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Line<'a> {
+struct ClaudeLine<'a> {
     #[serde(rename = "type")]
     kind: String,
     #[serde(default)]
@@ -86,7 +86,7 @@ struct Line<'a> {
 }
 
 #[derive(Debug, Deserialize)]
-struct Message<'a> {
+struct ClaudeMessage<'a> {
     #[serde(default)]
     id: Option<String>,
     #[serde(default)]
@@ -118,13 +118,13 @@ struct Block<'a> {
 }
 
 /// Reads one file of a session, or of a helper's.
-pub fn read_claude(shelf: &mut Shelf<'_>, place: &Place<'_>, from: impl BufRead) -> io::Result<()> {
+pub fn read_claude(shelf: &mut Shelf<'_>, place: &FilePlace<'_>, from: impl BufRead) -> io::Result<()> {
     let mut lines = Lines { files: 1, ..Lines::default() };
     let mut file = SessionFile { place: *place, rooms: Vec::new(), sides: HashMap::new(), left: false };
     let read = each_line(from, &mut lines, |text| {
         let mut taken = Taken::Known;
         // Some versions, now and then, put a second record behind the first, on the same line.
-        for line in serde_json::Deserializer::from_slice(text).into_iter::<Line<'_>>() {
+        for line in serde_json::Deserializer::from_slice(text).into_iter::<ClaudeLine<'_>>() {
             match line.map_or(Taken::Unreadable, |line| file.take(&line, shelf)) {
                 Taken::Known => {}
                 other => taken = other,
@@ -148,7 +148,7 @@ struct Room {
 }
 
 struct SessionFile<'a> {
-    place: Place<'a>,
+    place: FilePlace<'a>,
     rooms: Vec<Room>,
     /// In older versions helpers stand in the same file: which line belongs to which of them.
     sides: HashMap<u64, usize>,
@@ -157,7 +157,7 @@ struct SessionFile<'a> {
 }
 
 impl SessionFile<'_> {
-    fn take(&mut self, line: &Line<'_>, shelf: &mut Shelf<'_>) -> Taken {
+    fn take(&mut self, line: &ClaudeLine<'_>, shelf: &mut Shelf<'_>) -> Taken {
         match (line.kind.as_str(), line.subtype.as_deref()) {
             ("assistant" | "user", _) => {}
             ("system", Some("compact_boundary")) => self.room(line).growing.compacted(),
@@ -170,7 +170,7 @@ impl SessionFile<'_> {
             (kind, _) if FOR_ITSELF.contains(&kind) => return Taken::Known,
             _ => return Taken::Unknown,
         }
-        let message = match line.message.map(|raw| serde_json::from_str::<Message<'_>>(raw.get())) {
+        let message = match line.message.map(|raw| serde_json::from_str::<ClaudeMessage<'_>>(raw.get())) {
             Some(Ok(message)) => Some(message),
             Some(Err(_)) => return Taken::Unreadable,
             None if line.kind == "system" => None,
@@ -196,7 +196,7 @@ impl SessionFile<'_> {
     }
 
     /// Takes in the program's own total for the session, which it writes when it ends.
-    fn costs(&mut self, line: &Line<'_>) {
+    fn costs(&mut self, line: &ClaudeLine<'_>) {
         self.left = true;
         let micros = line.total_cost.filter(|dollars| (0.0..1e9).contains(dollars)).map(|dollars| dollars * 1e6);
         if let (Some(micros), Some(room)) = (micros, self.rooms.first_mut()) {
@@ -205,7 +205,7 @@ impl SessionFile<'_> {
     }
 
     /// The life a line belongs to.
-    fn room(&mut self, line: &Line<'_>) -> &mut Room {
+    fn room(&mut self, line: &ClaudeLine<'_>) -> &mut Room {
         let at = if self.place.helper || !line.is_sidechain { 0 } else { self.side(line) };
         while self.rooms.len() <= at {
             let number = self.rooms.len();
@@ -224,7 +224,7 @@ impl SessionFile<'_> {
     }
 
     /// Which helper, by the line before; one that comes after none is the first of another.
-    fn side(&mut self, line: &Line<'_>) -> usize {
+    fn side(&mut self, line: &ClaudeLine<'_>) -> usize {
         let before = line.parent_uuid.as_deref().and_then(|before| self.sides.get(&named(&[before]))).copied();
         let at = before.unwrap_or_else(|| self.rooms.len().max(1));
         if let Some(own) = &line.uuid {
@@ -235,7 +235,7 @@ impl SessionFile<'_> {
 }
 
 impl Room {
-    fn spoke(&mut self, line: &Line<'_>, message: &Message<'_>, at: i64, shelf: &mut Shelf<'_>) -> Taken {
+    fn spoke(&mut self, line: &ClaudeLine<'_>, message: &ClaudeMessage<'_>, at: i64, shelf: &mut Shelf<'_>) -> Taken {
         let model = message.model.as_deref().unwrap_or_default();
         // What the program says in the model's place.
         if line.is_api_error_message || model == "<synthetic>" {
@@ -297,7 +297,7 @@ impl Room {
         self.growing.tool(call, named(&[id]), &tool);
     }
 
-    fn heard(&mut self, line: &Line<'_>, message: &Message<'_>, left: bool) -> Taken {
+    fn heard(&mut self, line: &ClaudeLine<'_>, message: &ClaudeMessage<'_>, left: bool) -> Taken {
         let Some(content) = message.content else { return Taken::Unreadable };
         if line.is_compact_summary && self.growing.calls() == 0 {
             self.growing.life().born = Born::HandedOver;

@@ -12,7 +12,7 @@ use crate::growing::Growing;
 use crate::lines::{Lines, Taken, each_line};
 use crate::name::millis;
 use crate::record::{Born, Harness};
-use crate::shelf::{Place, Shelf, named};
+use crate::shelf::{FilePlace, Shelf, named};
 use crate::tool::{Edit, ToolUse, command};
 
 /// Events that say what other lines say too, or nothing about a life.
@@ -54,7 +54,7 @@ const BROKE: [&str; 5] =
     ["exec_command failed", "apply_patch verification failed", "failed to parse", "Script failed", "unsupported call"];
 
 #[derive(Debug, Deserialize)]
-struct Line<'a> {
+struct CodexLine<'a> {
     #[serde(default)]
     timestamp: Option<String>,
     #[serde(rename = "type")]
@@ -151,7 +151,7 @@ impl Usage {
 }
 
 /// Reads one rollout.
-pub fn read_codex(shelf: &mut Shelf<'_>, place: &Place<'_>, from: impl BufRead) -> io::Result<()> {
+pub fn read_codex(shelf: &mut Shelf<'_>, place: &FilePlace<'_>, from: impl BufRead) -> io::Result<()> {
     let mut lines = Lines { files: 1, ..Lines::default() };
     let mut rollout = Rollout {
         growing: Growing::new(Harness::Codex, place.stem, None),
@@ -161,7 +161,7 @@ pub fn read_codex(shelf: &mut Shelf<'_>, place: &Place<'_>, from: impl BufRead) 
         sum: None,
     };
     let read = each_line(from, &mut lines, |line| {
-        let Ok(line) = serde_json::from_slice::<Line<'_>>(line) else { return Taken::Unreadable };
+        let Ok(line) = serde_json::from_slice::<CodexLine<'_>>(line) else { return Taken::Unreadable };
         rollout.take(&line, shelf)
     });
     shelf.put(rollout.growing);
@@ -180,7 +180,7 @@ struct Rollout {
 }
 
 impl Rollout {
-    fn take(&mut self, line: &Line<'_>, shelf: &mut Shelf<'_>) -> Taken {
+    fn take(&mut self, line: &CodexLine<'_>, shelf: &mut Shelf<'_>) -> Taken {
         let at = line.timestamp.as_deref().and_then(millis).unwrap_or(0);
         if at > 0 {
             self.growing.at(at);

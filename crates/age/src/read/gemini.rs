@@ -13,7 +13,7 @@ use crate::growing::Growing;
 use crate::lines::{Lines, Taken, each_line};
 use crate::name::millis;
 use crate::record::{Born, Harness};
-use crate::shelf::{Place, Shelf, named};
+use crate::shelf::{FilePlace, Shelf, named};
 use crate::tool::{Edit, ToolUse, command};
 
 /// The longest chat of the older kind that is read.
@@ -22,7 +22,7 @@ const LONGEST: u64 = 64 << 20;
 /// A line is the head of a chat, a message, or a changed setting; each has names of its own. Flattened it could not borrow.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct Line<'a> {
+struct GeminiLine<'a> {
     session_id: Option<String>,
     project_hash: Option<String>,
     kind: Option<String>,
@@ -97,7 +97,7 @@ impl Counts {
 }
 
 /// Reads one chat.
-pub fn read_gemini(shelf: &mut Shelf<'_>, place: &Place<'_>, mut from: impl BufRead) -> io::Result<()> {
+pub fn read_gemini(shelf: &mut Shelf<'_>, place: &FilePlace<'_>, mut from: impl BufRead) -> io::Result<()> {
     let mut lines = Lines { files: 1, ..Lines::default() };
     let mut chat = Chat {
         growing: Growing::new(Harness::Gemini, place.stem, None),
@@ -111,7 +111,7 @@ pub fn read_gemini(shelf: &mut Shelf<'_>, place: &Place<'_>, mut from: impl BufR
     let read = if document {
         whole(&mut chat, shelf, &mut lines, from)
     } else {
-        each_line(from, &mut lines, |line| match serde_json::from_slice::<Line<'_>>(line) {
+        each_line(from, &mut lines, |line| match serde_json::from_slice::<GeminiLine<'_>>(line) {
             Ok(head) => chat.take(&head, line, shelf),
             Err(_) => Taken::Unreadable,
         })
@@ -125,7 +125,7 @@ fn whole(chat: &mut Chat<'_>, shelf: &mut Shelf<'_>, lines: &mut Lines, from: im
     let mut text = Vec::new();
     from.take(LONGEST).read_to_end(&mut text)?;
     lines.bytes += text.len() as u64;
-    let taken = match serde_json::from_slice::<Line<'_>>(&text) {
+    let taken = match serde_json::from_slice::<GeminiLine<'_>>(&text) {
         Ok(head) => chat.take(&head, &text, shelf),
         Err(_) => Taken::Unreadable,
     };
@@ -145,7 +145,7 @@ struct Chat<'a> {
 }
 
 impl Chat<'_> {
-    fn take(&mut self, head: &Line<'_>, text: &[u8], shelf: &mut Shelf<'_>) -> Taken {
+    fn take(&mut self, head: &GeminiLine<'_>, text: &[u8], shelf: &mut Shelf<'_>) -> Taken {
         if let Some(set) = &head.set {
             self.set(set.messages.as_deref().unwrap_or_default());
             return Taken::Known;
@@ -181,7 +181,7 @@ impl Chat<'_> {
     }
 
     /// The first says whose it is; any other, that it was taken up again.
-    fn head(&mut self, session: &str, head: &Line<'_>, shelf: &mut Shelf<'_>) {
+    fn head(&mut self, session: &str, head: &GeminiLine<'_>, shelf: &mut Shelf<'_>) {
         if self.headed {
             return self.growing.resumed();
         }

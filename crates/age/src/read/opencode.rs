@@ -62,7 +62,7 @@ struct Cache {
 }
 
 #[derive(Debug, Deserialize)]
-struct Part<'a> {
+struct MessagePart<'a> {
     #[serde(rename = "type")]
     kind: String,
     #[serde(default)]
@@ -70,11 +70,11 @@ struct Part<'a> {
     #[serde(default, rename = "callID")]
     call_id: Option<String>,
     #[serde(default, borrow)]
-    state: Option<State<'a>>,
+    state: Option<ToolState<'a>>,
 }
 
 #[derive(Debug, Deserialize)]
-struct State<'a> {
+struct ToolState<'a> {
     status: String,
     #[serde(default, borrow)]
     input: Option<&'a RawValue>,
@@ -85,7 +85,7 @@ struct State<'a> {
 }
 
 #[derive(Debug, Deserialize)]
-struct Outcome {
+struct ToolOutcome {
     #[serde(default)]
     exit: Option<i64>,
 }
@@ -171,14 +171,14 @@ impl Session {
     /// One part of the message before it.
     pub fn part(&mut self, data: &[u8]) {
         self.lines.bytes += data.len() as u64;
-        let taken = match serde_json::from_slice::<Part<'_>>(data) {
+        let taken = match serde_json::from_slice::<MessagePart<'_>>(data) {
             Ok(part) => self.take_part(&part),
             Err(_) => Taken::Unreadable,
         };
         self.lines.count(taken);
     }
 
-    fn take_part(&mut self, part: &Part<'_>) -> Taken {
+    fn take_part(&mut self, part: &MessagePart<'_>) -> Taken {
         match part.kind.as_str() {
             "tool" => self.uses(part),
             "compaction" => {
@@ -191,7 +191,7 @@ impl Session {
         }
     }
 
-    fn uses(&mut self, part: &Part<'_>) -> Taken {
+    fn uses(&mut self, part: &MessagePart<'_>) -> Taken {
         let (Some(name), Some(id), Some(state)) = (&part.tool, &part.call_id, &part.state) else {
             return Taken::Unreadable;
         };
@@ -207,7 +207,7 @@ impl Session {
         self.growing.tool(call, own, &tool);
         match state.status.as_str() {
             "completed" => {
-                let more = state.metadata.and_then(|more| serde_json::from_str::<Outcome>(more.get()).ok());
+                let more = state.metadata.and_then(|more| serde_json::from_str::<ToolOutcome>(more.get()).ok());
                 let code = more.and_then(|more| more.exit);
                 self.growing.result(own, Some(code.is_some_and(|code| code != 0)));
                 if matches!(name.as_str(), "edit" | "multiedit" | "write") {

@@ -90,7 +90,7 @@ impl Number {
 
 /// The part of a span that is kept until all are there.
 #[derive(Debug)]
-enum Kept {
+enum SpanPart {
     Asked { model: String, tokens: Option<Tokens> },
     Used { tool: ToolUse },
 }
@@ -100,7 +100,7 @@ struct Waits {
     at: i64,
     name: u64,
     failed: bool,
-    kept: Kept,
+    kept: SpanPart,
 }
 
 /// Reads a file of spans.
@@ -149,11 +149,11 @@ fn keep(span: &Raw) -> Option<(String, Waits)> {
             let model = text("gen_ai.response.model").or(text("gen_ai.request.model")).unwrap_or_default();
             let maker = text("gen_ai.provider.name").or(text("gen_ai.system"));
             let model = maker.map_or_else(|| model.to_owned(), |maker| format!("{}/{model}", provider(maker)));
-            Kept::Asked { model, tokens }
+            SpanPart::Asked { model, tokens }
         }
         "execute_tool" => {
             let told = text("gen_ai.tool.call.arguments").unwrap_or(&span.span_id);
-            Kept::Used { tool: ToolUse::new(text("gen_ai.tool.name").unwrap_or_default(), told.as_bytes()) }
+            SpanPart::Used { tool: ToolUse::new(text("gen_ai.tool.name").unwrap_or_default(), told.as_bytes()) }
         }
         _ => return None,
     };
@@ -179,7 +179,7 @@ fn live(shelf: &mut Shelf<'_>, talk: &str, mut spans: Vec<Waits>) {
     for span in spans.into_iter().filter(|span| shelf.is_new(span.name)) {
         growing.at(span.at);
         match span.kept {
-            Kept::Asked { model, tokens } => {
+            SpanPart::Asked { model, tokens } => {
                 let call = growing.call(Some(span.name), span.at);
                 if let Some(tokens) = tokens {
                     growing.used(call, &model, &tokens);
@@ -188,7 +188,7 @@ fn live(shelf: &mut Shelf<'_>, talk: &str, mut spans: Vec<Waits>) {
                     growing.broke();
                 }
             }
-            Kept::Used { tool } => {
+            SpanPart::Used { tool } => {
                 let Some(call) = growing.calls().checked_sub(1) else { continue };
                 growing.tool(call, span.name, &tool);
                 growing.result(span.name, Some(span.failed));

@@ -10,7 +10,7 @@ use lab::experiment::Error;
 use lab::experiment::sample;
 use lab::experiment::work::{Bench, Done, Tuned, Unit};
 
-use crate::commands::run_key::{Heard, RunKey};
+use crate::commands::run_key::{RunKey, SealedMessage};
 use crate::output::{self, complain};
 
 /// Lies in the folder of an experiment in which a worker's path did not come to the same here.
@@ -83,7 +83,7 @@ impl Answers<'_> {
     }
 
     /// Ends the experiment for good: what else this worker sent may be in it already.
-    fn spoil(&self, heard: &Heard<Done>, arm: &str) -> Error {
+    fn spoil(&self, heard: &SealedMessage<Done>, arm: &str) -> Error {
         let why = format!(
             "{} came to something else here than worker {} says, at {arm}; as both are the same program, that machine is broken or \
              lies. Nothing in {} can be relied on: begin again with another --out and another --key",
@@ -101,14 +101,14 @@ impl Answers<'_> {
 /// A thread that lives paths again while results of others are awaited.
 pub(super) struct Again<'a> {
     bench: &'a Bench,
-    asked: Sender<Heard<Done>>,
-    lived: Receiver<Result<(Heard<Done>, Done), Error>>,
+    asked: Sender<SealedMessage<Done>>,
+    lived: Receiver<Result<(SealedMessage<Done>, Done), Error>>,
     under_way: usize,
 }
 
 impl<'a> Again<'a> {
     pub(super) fn begin<'scope>(scope: &'scope Scope<'scope, 'a>, bench: &'a Bench, tuned: &'a Tuned) -> Again<'a> {
-        let (asked, to_live) = mpsc::channel::<Heard<Done>>();
+        let (asked, to_live) = mpsc::channel::<SealedMessage<Done>>();
         let (told, lived) = mpsc::channel();
         scope.spawn(move || {
             for heard in to_live {
@@ -121,13 +121,13 @@ impl<'a> Again<'a> {
         Again { bench, asked, lived, under_way: 0 }
     }
 
-    fn ask(&mut self, heard: Heard<Done>) {
+    fn ask(&mut self, heard: SealedMessage<Done>) {
         self.under_way += 1;
         self.asked.send(heard).expect("the thread lives as long as this");
     }
 
     /// The next one that is through, if one is.
-    fn through(&mut self) -> Result<Option<(Heard<Done>, Done)>, Error> {
+    fn through(&mut self) -> Result<Option<(SealedMessage<Done>, Done)>, Error> {
         match self.lived.try_recv() {
             Ok(lived) => {
                 self.under_way -= 1;

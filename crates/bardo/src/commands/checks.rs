@@ -9,7 +9,7 @@ use golem::time::Time;
 use golem::world::DomainKind;
 use serde_json::json;
 use settings::{read_moment, read_span};
-use shell::life::checks::{self, Plan};
+use shell::life::checks::{self, CheckPlan};
 use shell::{Error, GolemHome, Home};
 use world::checks::Round;
 use world::{Check, Says, Spec};
@@ -18,7 +18,7 @@ use super::owner;
 use crate::output::{self, date, line};
 
 /// The commands of checks, from flags such as tests='cargo test'.
-pub(crate) fn plan(check: &[String], number: &[String]) -> Result<Option<Plan>, Error> {
+pub(crate) fn plan(check: &[String], number: &[String]) -> Result<Option<CheckPlan>, Error> {
     if check.is_empty() && number.is_empty() {
         return Ok(None);
     }
@@ -26,7 +26,7 @@ pub(crate) fn plan(check: &[String], number: &[String]) -> Result<Option<Plan>, 
     if commands.len() < check.len() + number.len() {
         return Err(Error::Usage("two checks have the same name".to_owned()));
     }
-    Ok(Some(Plan {
+    Ok(Some(CheckPlan {
         folder: checks::folder(Path::new("."))?,
         limit: checks::LIMIT.as_secs(),
         commands,
@@ -58,7 +58,7 @@ pub(crate) fn check(place: &GolemHome, set: &[String], limit: Option<&str>, json
     let Ok(Spec::Checks { checks, .. }) = serde_json::from_str(&golem.life().birth().world.spec) else {
         return Err(Error::Usage(format!("{} has no checks: it lives in another world", place.name)));
     };
-    let mut plan = Plan::read(place)?;
+    let mut plan = CheckPlan::read(place)?;
     if !set.is_empty() || limit.is_some() {
         let changed = changed(plan, &checks, set, limit)?;
         changed.write(place)?;
@@ -73,9 +73,9 @@ pub(crate) fn check(place: &GolemHome, set: &[String], limit: Option<&str>, json
     Ok(ExitCode::SUCCESS)
 }
 
-fn changed(plan: Option<Plan>, checks: &[Check], set: &[String], limit: Option<&str>) -> Result<Plan, Error> {
+fn changed(plan: Option<CheckPlan>, checks: &[Check], set: &[String], limit: Option<&str>) -> Result<CheckPlan, Error> {
     let folder = checks::folder(Path::new("."))?;
-    let fresh = || Plan {
+    let fresh = || CheckPlan {
         folder: folder.clone(),
         limit: checks::LIMIT.as_secs(),
         commands: BTreeMap::new(),
@@ -100,7 +100,7 @@ fn changed(plan: Option<Plan>, checks: &[Check], set: &[String], limit: Option<&
     Ok(plan)
 }
 
-fn show_json(checks: &[Check], plan: Option<&Plan>, last: Option<Round>) {
+fn show_json(checks: &[Check], plan: Option<&CheckPlan>, last: Option<Round>) {
     let one = |(at, check): (usize, &Check)| {
         let value = last.as_ref().and_then(|round| round.values.get(at));
         let said = last.as_ref().and_then(|round| round.said.get(at));
@@ -115,7 +115,7 @@ fn show_json(checks: &[Check], plan: Option<&Plan>, last: Option<Round>) {
     }));
 }
 
-fn show(place: &GolemHome, checks: &[Check], plan: Option<&Plan>, last: Option<Round>) {
+fn show(place: &GolemHome, checks: &[Check], plan: Option<&CheckPlan>, last: Option<Round>) {
     if checks.is_empty() {
         return line(format!("{} has no checks: only money and chance can end it", place.name));
     }

@@ -9,7 +9,7 @@ use shell::care::backups::Backups;
 use shell::care::doctor;
 use shell::care::sealed::Passphrase;
 use shell::care::whole;
-use shell::home::key::Key;
+use shell::home::key::OwnerKey;
 use shell::{Error, Home};
 
 use crate::args::{Backup, WholeRestore};
@@ -18,7 +18,7 @@ use crate::output::{self, count, line};
 
 /// The facts another home needs to send a golem here, or to take one in from here.
 pub(crate) fn home(home: &Home, json: bool) -> Result<ExitCode, Error> {
-    let (id, key) = (home.require()?.identity()?, Key::of(home)?.public());
+    let (id, key) = (home.require()?.identity()?, OwnerKey::of(home)?.public());
     if json {
         output::json(&json!({ "home": home.root(), "id": id, "key": key, "up": home.is_up() }));
     } else {

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use lab::experiment::conduct::{self, Hands, Progress, Threads};
-use lab::experiment::report::{self, Findings, Found};
+use lab::experiment::report::{self, Findings, WorldFinding};
 use lab::experiment::stats::Difference;
 use lab::experiment::work::Bench;
 use lab::experiment::{Experiment, Phase};
@@ -118,7 +118,7 @@ fn picture(experiment: &Experiment, findings: &Findings) -> String {
         for mind in &experiment.minds {
             let dial = report::along_the_dial(&findings.places, &world.name, &mind.name, Phase::Reporting);
             if dial.len() > 1 {
-                let named = |f: &&Found| {
+                let named = |f: &&WorldFinding| {
                     let (control, d) = report::hardest(f)?;
                     let often = if f.dial == 0.0 { "never".to_owned() } else { format!("every {} days", f.dial) };
                     Some((format!("{often}: {control}"), *d))

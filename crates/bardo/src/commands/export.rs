@@ -42,7 +42,7 @@ pub(crate) fn claims(place: &GolemHome, folder: &Path, json: bool) -> Result<Exi
     Ok(ExitCode::SUCCESS)
 }
 
-struct Said {
+struct ExportLine {
     domain: u8,
     made: Time,
     due: Time,
@@ -54,7 +54,7 @@ struct Said {
 #[derive(Default)]
 struct Claims {
     domains: Vec<String>,
-    open: VecDeque<Said>,
+    open: VecDeque<ExportLine>,
     table: Table,
 }
 
@@ -63,7 +63,8 @@ impl Claims {
         if self.domains.is_empty() {
             self.domains = life.birth().world.domains.iter().map(|domain| domain.name.clone()).collect();
         }
-        let mut say = |domain: u8, due, value, naive| self.open.push_back(Said { domain, made, due, value, naive });
+        let mut say =
+            |domain: u8, due, value, naive| self.open.push_back(ExportLine { domain, made, due, value, naive });
         match event {
             // The newest of its domain; those before it met their answers in the same record at the latest.
             Event::Rule(rule::Event::Predicted { domain, .. }) => {
@@ -104,7 +105,7 @@ impl Claims {
         }
     }
 
-    fn push(&mut self, said: &Said, actual: Option<f64>) {
+    fn push(&mut self, said: &ExportLine, actual: Option<f64>) {
         let domain = self.domains.get(usize::from(said.domain)).map_or("", String::as_str);
         self.table.push([
             ("domain", domain.into()),

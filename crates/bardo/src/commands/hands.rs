@@ -47,12 +47,12 @@ const ASKS: &str = "asks";
 
 /// The plan that every worker must know.
 #[derive(Debug, Serialize, Deserialize)]
-struct Plan {
+struct WorkPlan {
     experiment: Experiment,
     tuned: Tuned,
 }
 
-impl Plan {
+impl WorkPlan {
     fn hash(&self) -> String {
         hex(&Sha256::digest(serde_json::to_vec(self).expect("plain data")))
     }
@@ -237,7 +237,7 @@ impl Queue {
             let _ = message.ack().await;
         }
         let work = format!("bardo.lab.work.{run}");
-        let plan = Plan { experiment: bench.experiment.clone(), tuned: tuned.clone() };
+        let plan = WorkPlan { experiment: bench.experiment.clone(), tuned: tuned.clone() };
         let task = |unit: &Unit, plan: &str| {
             let (run, program) = (run.clone(), bench.program.clone());
             self.key.seal(&work, ASKS, &Task { run, plan: plan.to_owned(), program, unit: unit.clone() })
@@ -374,7 +374,7 @@ impl Shop {
         let stream = patiently(|| self.context.get_stream(PLAN)).await?;
         let subject = format!("bardo.lab.plan.{}", task.run);
         let message = patiently(|| stream.get_last_raw_message_by_subject(&subject)).await?;
-        let heard = key.open::<Plan>(&subject, &message.payload).map(|heard| heard.what);
+        let heard = key.open::<WorkPlan>(&subject, &message.payload).map(|heard| heard.what);
         // An older one may have been sent again by a stranger; it bears the seal as well.
         let Some(mut plan) = heard.filter(|plan| plan.hash() == task.plan) else {
             return Err(broken("the newest plan in the queue is not the plan of this path"));

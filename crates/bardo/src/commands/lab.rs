@@ -10,7 +10,7 @@ use golem::Span;
 use lab::arms::{self, Cell};
 use lab::lineages::{self, Kin, Way};
 use lab::tables::Table;
-use lab::{Outcome, Plan, Quantiles, Summary, lives};
+use lab::{LifeOutcome, Plan, Quantiles, Summary, lives};
 use shell::{Error, Home};
 use world::Spec;
 
@@ -80,7 +80,7 @@ fn write_rows<const N: usize>(folder: &Path, tables: [(&str, Table); N]) -> Resu
 }
 
 /// A figure of a line, by name.
-type Measure = (&'static str, fn(&Kin) -> Option<f64>);
+type LineFigure = (&'static str, fn(&Kin) -> Option<f64>);
 
 /// Runs the same paths once for each way of going on after a death.
 pub(crate) fn lineages(home: &Home, args: &PlanArgs, generations: u64, json: bool) -> Result<ExitCode, Error> {
@@ -100,7 +100,7 @@ pub(crate) fn lineages(home: &Home, args: &PlanArgs, generations: u64, json: boo
         let (lines_of, notes) = lineages::tables(&lines, plan.note_every);
         write_rows(folder, [("lines", lines_of), ("notes", notes)])?;
     }
-    let measures: [Measure; 5] = [
+    let measures: [LineFigure; 5] = [
         ("skill, first tenth", |kin| kin.early),
         ("skill, whole lives", |kin| kin.later),
         ("died early", |kin| Some(kin.deaths as f64)),
@@ -341,7 +341,7 @@ fn figures(summary: &Summary, interval: Span) -> Vec<String> {
 }
 
 /// Draws the lives: survival, skill over time, and returns from worst to best.
-fn picture(summary: &Summary, outcomes: &[Outcome], interval: Span, figures: &[String]) -> String {
+fn picture(summary: &Summary, outcomes: &[LifeOutcome], interval: Span, figures: &[String]) -> String {
     let days = |ticks: u64| interval.times(ticks).as_millis() as f64 / 86_400_000.0;
     let end = days(outcomes.iter().map(|life| life.ticks).max().unwrap_or(0));
     let mut deaths: Vec<u64> = outcomes.iter().filter(|life| life.ending != "alive").map(|life| life.ticks).collect();
@@ -356,7 +356,7 @@ fn picture(summary: &Summary, outcomes: &[Outcome], interval: Span, figures: &[S
     };
     let skills =
         vec![skill("95 %", INKS[2], |q| q.p95), skill("median", INKS[0], |q| q.p50), skill("5 %", INKS[1], |q| q.p05)];
-    let sorted = |name: &str, ink, value: fn(&Outcome) -> Option<f64>| {
+    let sorted = |name: &str, ink, value: fn(&LifeOutcome) -> Option<f64>| {
         let mut values: Vec<f64> = outcomes.iter().filter_map(value).collect();
         values.sort_by(f64::total_cmp);
         let all = values.len().max(2) as f64 - 1.0;

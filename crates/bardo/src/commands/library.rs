@@ -4,10 +4,10 @@ use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
-use golem::grimoire::bundle::Line;
+use golem::grimoire::bundle::BundleLine;
 use golem::grimoire::{Grimoire, How, inherited};
 use golem::inheritance::{BUDGET, Way, whole};
-use shell::home::key::Key;
+use shell::home::key::OwnerKey;
 use shell::legacy::bundle;
 use shell::legacy::shelf;
 use shell::wall;
@@ -93,11 +93,11 @@ fn add(home: &Home, name: &str, ids: &[u64], json: bool) -> Result<ExitCode, Err
 }
 
 fn write(home: &Home, to: &Path, name: &str, books: &[Book], json: bool) -> Result<ExitCode, Error> {
-    let lines: Vec<Line> = books.iter().take(BUDGET).map(|book| book.line.clone()).collect();
+    let lines: Vec<BundleLine> = books.iter().take(BUDGET).map(|book| book.line.clone()).collect();
     if lines.is_empty() {
         return Err(Error::Usage("nothing on the shelf fits that; see `bardo library list`".to_owned()));
     }
-    let text = bundle::pack(&Key::of(home)?, name, None, &lines);
+    let text = bundle::pack(&OwnerKey::of(home)?, name, None, &lines);
     let mut options = fs::OpenOptions::new();
     let file = options.write(true).create_new(true).open(to);
     let io = |source| Error::Io { what: "cannot write", path: to.to_owned(), source };
@@ -125,7 +125,7 @@ fn import(home: &Home, from: &Path, json: bool) -> Result<ExitCode, Error> {
         let by = By { golem: maker, name, tried: true, stranger, limited: false };
         // However sure the maker was, a stranger's entry counts at the confidence a buyer would give it.
         let most = if stranger { inherited(How::Purchased, entry.confidence, 1, false) } else { 1.0 };
-        let entry = Line { confidence: entry.confidence.min(most), ..entry.clone() };
+        let entry = BundleLine { confidence: entry.confidence.min(most), ..entry.clone() };
         let shelved = library.shelve(&entry, by, wall::now_ms())?;
         new += u64::from(matches!(shelved, Shelved::New | Shelved::Known));
     }

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use golem::mortality::phase::Phase;
 use serde_json::json;
-use shell::home::Seen;
+use shell::home::GolemGlance;
 use shell::{Error, GolemHome, Home};
 use vault::{Glance, Head, Seal};
 
@@ -13,7 +13,7 @@ use crate::output::{self, count, line};
 
 /// How a golem stands, the most telling first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum ListState {
     Moved,
     Dead,
     Frozen,
@@ -33,67 +33,67 @@ enum State {
     Headless,
 }
 
-impl State {
-    fn of(home: &Home, place: &GolemHome, glance: &Glance, running: bool, wrong: Option<&str>) -> State {
+impl ListState {
+    fn of(home: &Home, place: &GolemHome, glance: &Glance, running: bool, wrong: Option<&str>) -> ListState {
         let moved = Head::peek(&home.heads(), glance.id).is_some_and(|anchor| anchor.seal != Seal::Open);
         if moved {
-            State::Moved
+            ListState::Moved
         } else if glance.dead {
-            State::Dead
+            ListState::Dead
         } else if wrong == Some("locked") {
-            State::Locked
+            ListState::Locked
         } else if wrong.is_some() {
-            State::Headless
+            ListState::Headless
         } else if glance.frozen || place.frozen().is_some() {
-            State::Frozen
+            ListState::Frozen
         } else if glance.paused {
-            State::Paused
+            ListState::Paused
         } else if glance.asks {
-            State::Asking
+            ListState::Asking
         } else if glance.asleep {
-            State::Dreaming
+            ListState::Dreaming
         } else if running {
-            State::Living
+            ListState::Living
         } else if place.is_released() {
-            State::Released
+            ListState::Released
         } else if home.is_up() {
-            State::Stopped
+            ListState::Stopped
         } else {
-            State::Idle
+            ListState::Idle
         }
     }
 
     fn name(self) -> &'static str {
         match self {
-            State::Moved => "moved",
-            State::Dead => "dead",
-            State::Frozen => "frozen",
-            State::Paused => "paused",
-            State::Asking => "asking",
-            State::Dreaming => "dreaming",
-            State::Living => "living",
-            State::Released => "released",
-            State::Stopped => "stopped",
-            State::Idle => "idle",
-            State::Locked => "locked",
-            State::Headless => "no head",
+            ListState::Moved => "moved",
+            ListState::Dead => "dead",
+            ListState::Frozen => "frozen",
+            ListState::Paused => "paused",
+            ListState::Asking => "asking",
+            ListState::Dreaming => "dreaming",
+            ListState::Living => "living",
+            ListState::Released => "released",
+            ListState::Stopped => "stopped",
+            ListState::Idle => "idle",
+            ListState::Locked => "locked",
+            ListState::Headless => "no head",
         }
     }
 
     fn is_wanted(self, args: &ListArgs) -> bool {
         let any = args.living || args.dead || args.frozen || args.paused || args.asking;
-        let alive = !matches!(self, State::Dead | State::Moved);
+        let alive = !matches!(self, ListState::Dead | ListState::Moved);
         !any || (args.living && alive)
-            || (args.dead && self == State::Dead)
-            || (args.frozen && self == State::Frozen)
-            || (args.paused && self == State::Paused)
-            || (args.asking && self == State::Asking)
+            || (args.dead && self == ListState::Dead)
+            || (args.frozen && self == ListState::Frozen)
+            || (args.paused && self == ListState::Paused)
+            || (args.asking && self == ListState::Asking)
     }
 }
 
-struct Row {
+struct ListRow {
     place: GolemHome,
-    seen: Result<(Glance, State, bool), Error>,
+    seen: Result<(Glance, ListState, bool), Error>,
     /// Why no process can run it.
     wrong: Option<String>,
 }
@@ -101,7 +101,7 @@ struct Row {
 pub(crate) fn list(home: &Home, args: &ListArgs, json: bool) -> Result<ExitCode, Error> {
     let all = home.glances()?;
     let none = all.is_empty();
-    let (mut rows, buried): (Vec<Row>, Vec<Row>) =
+    let (mut rows, buried): (Vec<ListRow>, Vec<ListRow>) =
         all.into_iter().map(|seen| row(home, seen)).partition(|row| row.place.is_buried() == args.buried);
     rows.retain(|row| row.seen.as_ref().map_or(true, |(_, state, _)| state.is_wanted(args)));
     sort(&mut rows, args.sort);
@@ -120,21 +120,21 @@ pub(crate) fn list(home: &Home, args: &ListArgs, json: bool) -> Result<ExitCode,
     Ok(ExitCode::SUCCESS)
 }
 
-fn row(home: &Home, (place, seen): Seen) -> Row {
+fn row(home: &Home, (place, seen): GolemGlance) -> ListRow {
     let mut why = None;
     let seen = seen.map(|(glance, running)| {
         let wrong = place.unlivable(glance.id);
         let running = running && wrong.is_none();
-        let state = State::of(home, &place, &glance, running, wrong.as_ref().map(|(state, _)| *state));
-        why = wrong.filter(|_| matches!(state, State::Locked | State::Headless)).map(|(_, why)| why);
+        let state = ListState::of(home, &place, &glance, running, wrong.as_ref().map(|(state, _)| *state));
+        why = wrong.filter(|_| matches!(state, ListState::Locked | ListState::Headless)).map(|(_, why)| why);
         (glance, state, running)
     });
-    Row { place, seen, wrong: why }
+    ListRow { place, seen, wrong: why }
 }
 
 /// Sorts the rows; golems that cannot be read come last in any order.
-fn sort(rows: &mut [Row], by: SortBy) {
-    let key = |row: &Row| {
+fn sort(rows: &mut [ListRow], by: SortBy) {
+    let key = |row: &ListRow| {
         let (glance, state, _) = row.seen.as_ref().ok()?;
         let figure = match by {
             SortBy::Name => 0.0,
@@ -152,7 +152,7 @@ fn sort(rows: &mut [Row], by: SortBy) {
     });
 }
 
-fn print_json(row: &Row) {
+fn print_json(row: &ListRow) {
     match &row.seen {
         Ok((glance, state, running)) => output::json(&json!({
             "name": row.place.name, "id": glance.id.to_string(), "state": state.name(), "running": running,
@@ -175,9 +175,9 @@ fn spent(glance: &Glance) -> String {
     }
 }
 
-fn print(rows: &[Row]) {
+fn print(rows: &[ListRow]) {
     let heads = ["NAME", "STATE", "PHASE", "VITALITY", "AGE", "TICKS", "CREDIT", "NET", "SPENT"].map(str::to_owned);
-    let cells = |row: &Row| -> Option<[String; 9]> {
+    let cells = |row: &ListRow| -> Option<[String; 9]> {
         let (glance, state, _) = row.seen.as_ref().ok()?;
         let phase = |phase: Phase| if glance.dead { String::new() } else { phase.to_string() };
         Some([

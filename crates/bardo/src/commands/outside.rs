@@ -208,7 +208,7 @@ pub(crate) fn check_mind(how: &HowArgs, command: &[String], json: bool) -> Resul
     let programs = Programs { mind: Some(run.clone()), ..Programs::default() };
     let name: Name = "nobody".parse().expect("a name");
     let mut living = birth(&home, Wish { programs, ..Wish::of(name, spec, Some(1), settings) })?;
-    let mut ear = Ear::default();
+    let mut ear = MindEar::default();
     living.run(shell::life::Run { pace: Pace::Max, ticks: Some(LOOKS), batch: LOOKS }, &mut ear)?;
     let (words, life) = (living.life().outside().words, living.life());
     let held: u64 = life.outside().standing.iter().map(|standing| standing.resolved).sum();
@@ -232,11 +232,11 @@ pub(crate) fn check_mind(how: &HowArgs, command: &[String], json: bool) -> Resul
 
 /// Hears what is wrong with a mind, and ends its life then.
 #[derive(Default)]
-struct Ear {
+struct MindEar {
     lacks: Option<String>,
 }
 
-impl Listener for Ear {
+impl Listener for MindEar {
     fn acknowledged(&mut self, _: &[golem::Record], _: &golem::Life) -> Result<(), Error> {
         Ok(())
     }

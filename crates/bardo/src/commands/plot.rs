@@ -2,7 +2,7 @@
 
 use golem::information::Sign;
 use golem::mortality::phase::Phase;
-use shell::view::history::{History, Look};
+use shell::view::history::{History, LookRow};
 
 use crate::draw::Dots;
 
@@ -20,7 +20,7 @@ pub(crate) fn draw(history: &History) -> Vec<String> {
         let at = history.looks.partition_point(|look| look.day < day);
         &history.looks[at.min(history.looks.len() - 1)]
     };
-    let line = |value: fn(&Look) -> f64| (0..COLUMNS * 2).map(|dot| value(look(dot))).collect::<Vec<f64>>();
+    let line = |value: fn(&LookRow) -> f64| (0..COLUMNS * 2).map(|dot| value(look(dot))).collect::<Vec<f64>>();
     let mut lines = panel("vitality", (0.0, 1.0), &[line(|look| look.vitality)], |value| format!("{value:.2}"));
     lines.push(format!("{:9} {}", "phase", phases(history)));
     if !history.nights.is_empty() {

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 use shell::home::prices::age;
 use shell::{Error, Home};
-use tariff::{Named, Price, Rates, Row, without_brackets};
+use tariff::{Named, Price, PriceRow, Rates, without_brackets};
 
 use crate::args::PricesVerb;
 use crate::output::{self, count, line};
@@ -68,7 +68,7 @@ fn list(home: &Home, provider: Option<&str>, json: bool) -> Result<(), Error> {
         let names: Vec<&str> = tariff::PROVIDERS.iter().map(|known| known.name).collect();
         return Err(Error::Usage(format!("unknown provider {wanted}; known are {}", names.join(", "))));
     }
-    let rows: Vec<&Row> =
+    let rows: Vec<&PriceRow> =
         prices.book().rows().iter().filter(|row| of(&row.name) && !prices.own().contains_key(&row.name)).collect();
     let own: Vec<(&String, &Price)> = prices.own().iter().filter(|(name, _)| of(name)).collect();
     if json {
@@ -127,7 +127,7 @@ fn as_json(name: &str, price: &Price) -> Value {
     json!({ "model": name, "micros": rates(&price.rates), "above": above })
 }
 
-fn in_full(row: &Row) -> Value {
+fn in_full(row: &PriceRow) -> Value {
     let mut told = as_json(&row.name, &row.price);
     told["context"] = json!(row.context);
     told["longest_answer"] = json!(row.longest_answer);

@@ -11,7 +11,7 @@ use crate::output::{self, line};
 
 /// One of them, as it is told to programs.
 #[derive(Serialize)]
-struct Told<'a> {
+struct ToldTest<'a> {
     name: &'a str,
     question: &'a str,
     seeds: &'a [String],
@@ -83,8 +83,8 @@ impl Figure {
         command
     }
 
-    fn told(&self) -> Told<'_> {
-        Told {
+    fn told(&self) -> ToldTest<'_> {
+        ToldTest {
             name: &self.name,
             question: &self.question,
             seeds: &self.seeds,

@@ -26,7 +26,7 @@ struct Sealed {
 
 /// The content of a message whose seal fits.
 #[derive(Debug)]
-pub(super) struct Heard<T> {
+pub(super) struct SealedMessage<T> {
     pub(super) by: String,
     pub(super) what: T,
 }
@@ -75,11 +75,11 @@ impl RunKey {
     }
 
     /// The content of a message, if it was sealed with this key for this subject.
-    pub(super) fn open<T: DeserializeOwned>(&self, subject: &str, message: &[u8]) -> Option<Heard<T>> {
+    pub(super) fn open<T: DeserializeOwned>(&self, subject: &str, message: &[u8]) -> Option<SealedMessage<T>> {
         let Sealed { by, words, seal } = serde_json::from_slice(message).ok()?;
         self.mac([subject, &by, &words]).verify_slice(&seal).ok()?;
         let what = serde_json::from_str(&words).ok()?;
-        Some(Heard { by, what })
+        Some(SealedMessage { by, what })
     }
 
     /// Over all three, each with its length before it, so that none runs into the next.

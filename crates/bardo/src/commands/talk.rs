@@ -4,8 +4,8 @@ use std::process::ExitCode;
 
 use golem::Command;
 use serde_json::json;
-use shell::orders::order::{self, ANSWER, Asked};
-use shell::{Error, GolemHome, Home, Kept};
+use shell::orders::order::{self, ANSWER, QuestionResult};
+use shell::{Error, GolemHome, Home, KeptQuestion};
 
 use super::owner;
 use crate::exit;
@@ -23,18 +23,18 @@ pub(crate) fn ask(home: &Home, name: &str, question: &str, json: bool) -> Result
     }
     let asked = order::ask(&place, question, every, ANSWER)?;
     let told = match &asked {
-        Asked::Told(told) => told,
-        Asked::Asleep | Asked::Waiting if json => {
-            output::json(&json!({ "name": name, "answer": null, "asleep": asked == Asked::Asleep }));
+        QuestionResult::Told(told) => told,
+        QuestionResult::Asleep | QuestionResult::Waiting if json => {
+            output::json(&json!({ "name": name, "answer": null, "asleep": asked == QuestionResult::Asleep }));
             return Ok(ExitCode::SUCCESS);
         }
-        Asked::Asleep => {
+        QuestionResult::Asleep => {
             line(format!(
                 "{name} is asleep; it is asked in the morning, and `bardo golem thoughts {name}` has the answer"
             ));
             return Ok(ExitCode::SUCCESS);
         }
-        Asked::Waiting => {
+        QuestionResult::Waiting => {
             line(format!("there is no answer yet; `bardo golem thoughts {name}` has it once it has come"));
             return Ok(ExitCode::SUCCESS);
         }
@@ -101,7 +101,7 @@ pub(crate) fn thoughts(place: &GolemHome, last: u64, full: bool, json: bool) -> 
     Ok(ExitCode::SUCCESS)
 }
 
-fn tell(kept: &Kept, full: bool) {
+fn tell(kept: &KeptQuestion, full: bool) {
     let at = output::date(golem::Time::millis(kept.at));
     let tokens =
         kept.tokens.map_or("tokens unknown".to_owned(), |(input, output)| format!("{input} + {output} tokens"));

@@ -10,7 +10,7 @@ use shell::life::heirs::Relative;
 use shell::river::Report;
 use shell::view::status::{State, Status};
 
-use super::told::{Ask, Heard, Order, Told};
+use super::told::{HostNews, HostRequest, OwnerOrder, StreamMessage};
 use super::wizard::Wizard;
 use shell::view::known::Hit;
 use shell::view::nights::Nights;
@@ -28,7 +28,7 @@ const BACK: u64 = 3_000;
 pub(crate) enum Event {
     Key(KeyEvent),
     Resized(u16, u16),
-    Told(Told),
+    Told(HostNews),
     /// A second has passed.
     Beat,
 }
@@ -64,7 +64,7 @@ impl Screen {
 
 /// How things stand between us and the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Link {
+pub(crate) enum HostLink {
     Trying,
     Up,
     /// Why it cannot be reached.
@@ -75,8 +75,8 @@ pub(crate) enum Link {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Over {
     Help,
-    Confirm(String, Order),
-    ConfirmAll(Order),
+    Confirm(String, OwnerOrder),
+    ConfirmAll(OwnerOrder),
     ConfirmHeir(String),
     /// Whom its owner asks, and the words so far.
     Question(String, String),
@@ -84,7 +84,7 @@ pub(crate) enum Over {
 
 /// How a life stood at one look.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Look {
+pub(crate) struct LifeLook {
     pub(crate) tick: u64,
     pub(crate) vitality: f64,
     pub(crate) money: f64,
@@ -106,7 +106,7 @@ pub(crate) struct Feed {
 pub(crate) struct App {
     pub(crate) address: String,
     pub(crate) colours: bool,
-    pub(crate) link: Link,
+    pub(crate) link: HostLink,
     pub(crate) screen: Screen,
     pub(crate) over: Option<Over>,
     /// The line at the bottom takes text.
@@ -118,9 +118,9 @@ pub(crate) struct App {
     /// The golem everything but the list is about.
     pub(crate) chosen: Option<String>,
     pub(crate) seen: Option<Seen>,
-    pub(crate) looks: VecDeque<Look>,
-    pub(crate) heard: VecDeque<Heard>,
-    pub(crate) followed: VecDeque<Heard>,
+    pub(crate) looks: VecDeque<LifeLook>,
+    pub(crate) heard: VecDeque<StreamMessage>,
+    pub(crate) followed: VecDeque<StreamMessage>,
     pub(crate) feed: Feed,
     pub(crate) query: String,
     pub(crate) memory: Option<Vec<Hit>>,
@@ -146,7 +146,7 @@ impl App {
         App {
             address,
             colours,
-            link: Link::Trying,
+            link: HostLink::Trying,
             screen: if chosen.is_some() { Screen::Life } else { Screen::Golems },
             over: None,
             typing: false,
@@ -176,28 +176,28 @@ impl App {
     }
 
     /// Requests that refresh the open screen.
-    pub(crate) fn wanted(&self) -> Vec<Ask> {
-        let mut asks = vec![Ask::Golems];
+    pub(crate) fn wanted(&self) -> Vec<HostRequest> {
+        let mut asks = vec![HostRequest::Golems];
         let Some(name) = self.chosen.clone() else { return asks };
         // Of the dead nothing changes any more: once is enough.
         let dead = self.is_dead();
         match self.screen {
             Screen::Golems | Screen::Events => {}
             Screen::Life if dead && self.testament.is_some() && self.seen.is_some() => {}
-            Screen::Life if dead => asks.extend([Ask::One(name.clone()), Ask::Testament(name)]),
-            Screen::Life => asks.push(Ask::One(name)),
+            Screen::Life if dead => asks.extend([HostRequest::One(name.clone()), HostRequest::Testament(name)]),
+            Screen::Life => asks.push(HostRequest::One(name)),
             Screen::Memory if self.memory.is_none() => {
-                asks.push(Ask::Memory { name, query: self.query.clone() });
+                asks.push(HostRequest::Memory { name, query: self.query.clone() });
             }
             Screen::Dreams if self.nights.is_none() || self.seen.is_none() || !dead => {
-                asks.extend([Ask::One(name.clone()), Ask::Nights(name)]);
+                asks.extend([HostRequest::One(name.clone()), HostRequest::Nights(name)]);
             }
             Screen::Graveyard | Screen::Testament if dead && self.testament.is_none() => {
-                asks.push(Ask::Testament(name));
+                asks.push(HostRequest::Testament(name));
             }
-            Screen::Family => asks.push(Ask::Family(name)),
-            Screen::Clade => asks.push(Ask::Clade),
-            Screen::Successor if self.offer.is_none() => asks.push(Ask::Estate(name)),
+            Screen::Family => asks.push(HostRequest::Family(name)),
+            Screen::Clade => asks.push(HostRequest::Clade),
+            Screen::Successor if self.offer.is_none() => asks.push(HostRequest::Estate(name)),
             _ => {}
         }
         asks
@@ -224,7 +224,7 @@ impl App {
     }
 
     /// Messages the filters let through, the newest first.
-    pub(crate) fn passing(&self) -> impl Iterator<Item = &Heard> {
+    pub(crate) fn passing(&self) -> impl Iterator<Item = &StreamMessage> {
         let from = if self.feed.only_one { &self.followed } else { &self.heard };
         let wanted = self.feed.text.to_lowercase();
         from.iter().rev().filter(move |heard| {
@@ -250,7 +250,7 @@ impl App {
         self.query.clear();
     }
 
-    pub(crate) fn go(&mut self, screen: Screen) -> Vec<Ask> {
+    pub(crate) fn go(&mut self, screen: Screen) -> Vec<HostRequest> {
         (self.screen, self.at, self.scroll, self.typing, self.notice) = (screen, 0, 0, false, None);
         self.stand_at_a_grave();
         self.wanted()
@@ -270,46 +270,46 @@ impl App {
         self.chosen.as_deref() == Some(name)
     }
 
-    pub(crate) fn hear(&mut self, told: Told) -> Vec<Ask> {
+    pub(crate) fn hear(&mut self, told: HostNews) -> Vec<HostRequest> {
         match told {
-            Told::Away(why) => {
-                self.link = Link::Away(why);
+            HostNews::Away(why) => {
+                self.link = HostLink::Away(why);
                 // The next answer may come from another process: the stream is opened again.
                 self.follows = None;
             }
-            Told::Golems(golems) => {
-                self.link = Link::Up;
+            HostNews::Golems(golems) => {
+                self.link = HostLink::Up;
                 self.golems = golems;
                 if self.chosen.is_none() {
                     self.chosen = self.listed().first().map(|one| one.name.clone());
                 }
                 self.stand_at_a_grave();
             }
-            Told::One(name, seen) if self.is_about(&name) => return self.see(name, *seen),
-            Told::Memory(name, mut hits) if self.is_about(&name) => {
+            HostNews::One(name, seen) if self.is_about(&name) => return self.see(name, *seen),
+            HostNews::Memory(name, mut hits) if self.is_about(&name) => {
                 // Found by a question they come as they fit it.
                 if self.query.is_empty() {
                     hits.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
                 }
                 self.memory = Some(hits);
             }
-            Told::Nights(name, nights) if self.is_about(&name) => self.nights = Some(nights),
-            Told::Testament(name, testament) if self.is_about(&name) => self.testament = testament,
-            Told::Family(name, family) if self.is_about(&name) => self.family = Some(in_order(family)),
-            Told::Clade(clade) => self.clade = Some(clade),
-            Told::Estate(name, offer) if self.is_about(&name) => {
+            HostNews::Nights(name, nights) if self.is_about(&name) => self.nights = Some(nights),
+            HostNews::Testament(name, testament) if self.is_about(&name) => self.testament = testament,
+            HostNews::Family(name, family) if self.is_about(&name) => self.family = Some(in_order(family)),
+            HostNews::Clade(clade) => self.clade = Some(clade),
+            HostNews::Estate(name, offer) if self.is_about(&name) => {
                 if let Ok(offer) = &offer {
                     self.wizard.prefill(offer);
                 }
                 self.offer = Some(offer);
             }
-            Told::Heard(heard) => keep(&mut self.heard, heard, HEARD),
-            Told::Followed(heard) if self.is_about(&heard.golem) => self.follow(heard),
-            Told::Answered(words) => {
+            HostNews::Heard(heard) => keep(&mut self.heard, heard, HEARD),
+            HostNews::Followed(heard) if self.is_about(&heard.golem) => self.follow(heard),
+            HostNews::Answered(words) => {
                 self.notice = Some(words);
                 return self.wanted();
             }
-            Told::Born(name) => {
+            HostNews::Born(name) => {
                 self.choose(&name);
                 let asks = self.go(Screen::Life);
                 self.notice = Some(format!("{name} is born"));
@@ -321,7 +321,7 @@ impl App {
         Vec::new()
     }
 
-    fn see(&mut self, name: String, seen: Seen) -> Vec<Ask> {
+    fn see(&mut self, name: String, seen: Seen) -> Vec<HostRequest> {
         let after = seen.records.saturating_sub(BACK);
         self.seen = Some(seen);
         if self.follows.as_ref() == Some(&name) {
@@ -330,13 +330,13 @@ impl App {
         self.follows = Some(name.clone());
         self.looks.clear();
         self.followed.clear();
-        vec![Ask::Follow { name, after }]
+        vec![HostRequest::Follow { name, after }]
     }
 
-    fn follow(&mut self, heard: Heard) {
+    fn follow(&mut self, heard: StreamMessage) {
         if heard.event == "mortality.vitality_update" {
             let [vitality, money, skill] = ["composite", "economic", "epistemic"].map(|key| heard.number(key));
-            keep(&mut self.looks, Look { tick: heard.tick, vitality, money, skill }, LOOKS);
+            keep(&mut self.looks, LifeLook { tick: heard.tick, vitality, money, skill }, LOOKS);
         }
         keep(&mut self.followed, heard, HEARD);
     }

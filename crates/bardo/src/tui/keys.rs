@@ -4,7 +4,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use shell::view::status::Status;
 
 use super::app::{App, Over, Screen};
-use super::told::{Ask, Order};
+use super::told::{HostRequest, OwnerOrder};
 use super::wizard::Field;
 use shell::view::saying::Topic;
 
@@ -32,7 +32,7 @@ pub(crate) const HELP: [(&str, &str); 20] = [
     ("? q", "this help; leave"),
 ];
 
-pub(crate) fn press(app: &mut App, key: KeyEvent) -> Vec<Ask> {
+pub(crate) fn press(app: &mut App, key: KeyEvent) -> Vec<HostRequest> {
     if key.kind == KeyEventKind::Release {
         return Vec::new();
     }
@@ -75,14 +75,14 @@ pub(crate) fn press(app: &mut App, key: KeyEvent) -> Vec<Ask> {
         KeyCode::Char('a') if app.screen == Screen::Events => {
             (app.feed.only_one, app.feed.back) = (!app.feed.only_one, 0);
             // Following begins with a look.
-            return app.chosen.iter().map(|name| Ask::One(name.clone())).collect();
+            return app.chosen.iter().map(|name| HostRequest::One(name.clone())).collect();
         }
-        KeyCode::Char('f') => order(app, Order::Freeze),
-        KeyCode::Char('p') => order(app, Order::Pause),
-        KeyCode::Char('r') => order(app, Order::Resume),
-        KeyCode::Char('F') => app.over = Some(Over::ConfirmAll(Order::Freeze)),
-        KeyCode::Char('P') => app.over = Some(Over::ConfirmAll(Order::Pause)),
-        KeyCode::Char('R') => app.over = Some(Over::ConfirmAll(Order::Resume)),
+        KeyCode::Char('f') => order(app, OwnerOrder::Freeze),
+        KeyCode::Char('p') => order(app, OwnerOrder::Pause),
+        KeyCode::Char('r') => order(app, OwnerOrder::Resume),
+        KeyCode::Char('F') => app.over = Some(Over::ConfirmAll(OwnerOrder::Freeze)),
+        KeyCode::Char('P') => app.over = Some(Over::ConfirmAll(OwnerOrder::Pause)),
+        KeyCode::Char('R') => app.over = Some(Over::ConfirmAll(OwnerOrder::Resume)),
         KeyCode::Char(said @ ('y' | 'n')) => say(app, said == 'y'),
         KeyCode::Char('w') => question(app),
         KeyCode::Char('s') if app.is_dead() => return app.go(Screen::Successor),
@@ -92,7 +92,7 @@ pub(crate) fn press(app: &mut App, key: KeyEvent) -> Vec<Ask> {
     Vec::new()
 }
 
-fn turn(app: &mut App, by: usize) -> Vec<Ask> {
+fn turn(app: &mut App, by: usize) -> Vec<HostRequest> {
     let at = Screen::TABS.iter().position(|(screen, _)| *screen == app.screen).unwrap_or(1);
     app.go(Screen::TABS[(at + by) % Screen::TABS.len()].0)
 }
@@ -103,7 +103,7 @@ fn topic(app: &mut App, by: usize) {
 }
 
 /// An order is only ever given to the living, and only once it was confirmed.
-fn order(app: &mut App, order: Order) {
+fn order(app: &mut App, order: OwnerOrder) {
     match app.chosen.clone() {
         Some(name) if app.is_dead() => app.notice = Some(format!("{name} is dead; nothing can be ordered any more")),
         Some(name) => app.over = Some(Over::Confirm(name, order)),
@@ -122,7 +122,7 @@ fn question(app: &mut App) {
 /// Answers what the chosen golem asks; confirmed like any order, so that no yes is a slip of the hand.
 fn say(app: &mut App, yes: bool) {
     match app.status().and_then(Status::waits).map(|(key, _)| key) {
-        Some(key) => order(app, Order::Answer { key, yes }),
+        Some(key) => order(app, OwnerOrder::Answer { key, yes }),
         None => app.notice = app.chosen.as_ref().map(|name| format!("{name} asks for nothing")),
     }
 }
@@ -131,7 +131,7 @@ fn moved(at: usize, by: isize, count: usize) -> usize {
     at.saturating_add_signed(by).min(count.saturating_sub(1))
 }
 
-fn step(app: &mut App, by: isize) -> Vec<Ask> {
+fn step(app: &mut App, by: isize) -> Vec<HostRequest> {
     match app.screen {
         Screen::Golems | Screen::Graveyard => {
             let there = if app.screen == Screen::Golems { app.listed() } else { app.dead() };
@@ -164,7 +164,7 @@ fn step(app: &mut App, by: isize) -> Vec<Ask> {
     Vec::new()
 }
 
-fn enter(app: &mut App) -> Vec<Ask> {
+fn enter(app: &mut App) -> Vec<HostRequest> {
     match app.screen {
         Screen::Golems | Screen::Graveyard => app.go(Screen::Life),
         Screen::Family => {
@@ -187,7 +187,7 @@ fn enter(app: &mut App) -> Vec<Ask> {
     }
 }
 
-fn back(app: &mut App) -> Vec<Ask> {
+fn back(app: &mut App) -> Vec<HostRequest> {
     match app.screen {
         Screen::Golems => app.names.clear(),
         Screen::Events if !app.feed.text.is_empty() => app.feed.text.clear(),
@@ -203,7 +203,7 @@ fn back(app: &mut App) -> Vec<Ask> {
 }
 
 /// Text for the line at the bottom.
-fn write(app: &mut App, key: KeyCode) -> Vec<Ask> {
+fn write(app: &mut App, key: KeyCode) -> Vec<HostRequest> {
     let screen = app.screen;
     let text = match screen {
         Screen::Memory => &mut app.query,
@@ -224,7 +224,7 @@ fn write(app: &mut App, key: KeyCode) -> Vec<Ask> {
     match screen {
         Screen::Memory => {
             app.at = 0;
-            let ask = |name: &String| Ask::Memory { name: name.clone(), query: app.query.clone() };
+            let ask = |name: &String| HostRequest::Memory { name: name.clone(), query: app.query.clone() };
             app.chosen.iter().map(ask).collect()
         }
         _ => Vec::new(),
@@ -232,23 +232,23 @@ fn write(app: &mut App, key: KeyCode) -> Vec<Ask> {
 }
 
 /// Answers the box over the screen, or puts it away.
-fn answer(app: &mut App, key: KeyCode) -> Vec<Ask> {
+fn answer(app: &mut App, key: KeyCode) -> Vec<HostRequest> {
     let yes = matches!(key, KeyCode::Char('y' | 'Y'));
     match app.over.take() {
         Some(Over::Question(name, text)) => put(app, key, name, text),
         // Asked for with a y, it is confirmed with another key: one that is held down says nothing.
         Some(Over::Confirm(name, order)) if order.is_confirmed_by(key == KeyCode::Enter, yes) => {
             app.notice = Some(format!("{name} is told …"));
-            vec![Ask::Order(name, order)]
+            vec![HostRequest::Order(name, order)]
         }
         Some(Over::ConfirmAll(order)) if yes => {
             app.notice = Some("all are told …".to_owned());
-            vec![Ask::OrderAll(order)]
+            vec![HostRequest::OrderAll(order)]
         }
         Some(Over::ConfirmHeir(dead)) if yes => match app.wizard.wish() {
             Ok(wish) => {
                 app.notice = Some("an heir is being made …".to_owned());
-                vec![Ask::Succeed { dead, wish }]
+                vec![HostRequest::Succeed { dead, wish }]
             }
             Err(why) => {
                 app.notice = Some(why);
@@ -264,12 +264,12 @@ fn answer(app: &mut App, key: KeyCode) -> Vec<Ask> {
 }
 
 /// A question is being typed.
-fn put(app: &mut App, key: KeyCode, name: String, mut text: String) -> Vec<Ask> {
+fn put(app: &mut App, key: KeyCode, name: String, mut text: String) -> Vec<HostRequest> {
     match key {
         KeyCode::Esc => return Vec::new(),
         KeyCode::Enter if !text.trim().is_empty() => {
             app.notice = Some(format!("{name} is asked …"));
-            return vec![Ask::Question { name, text }];
+            return vec![HostRequest::Question { name, text }];
         }
         KeyCode::Char(letter) if text.chars().count() < golem::limits::STRATEGY => text.push(letter),
         KeyCode::Backspace => drop(text.pop()),
@@ -280,7 +280,7 @@ fn put(app: &mut App, key: KeyCode, name: String, mut text: String) -> Vec<Ask> 
 }
 
 /// Keys while an heir is described; none if the key means what it means everywhere.
-fn fill_in(app: &mut App, key: KeyCode) -> Option<Vec<Ask>> {
+fn fill_in(app: &mut App, key: KeyCode) -> Option<Vec<HostRequest>> {
     let wizard = &mut app.wizard;
     match key {
         KeyCode::Down | KeyCode::Tab => wizard.step(1),

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use shell::view::status::Status;
 
 use super::app::Event;
-use super::told::{Ask, Heard, Order, Told};
+use super::told::{HostNews, HostRequest, OwnerOrder, StreamMessage};
 
 /// How long one answer may take; an order alone may wait five seconds for its golem.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -38,12 +38,12 @@ struct Door {
     /// Read again each time: the host that makes it may come later.
     token: PathBuf,
     client: Client,
-    known: Arc<Mutex<Known>>,
+    known: Arc<Mutex<KnownGolems>>,
 }
 
 /// Everyone as the host last told, and how far that goes: it is asked only for those that have changed since.
 #[derive(Debug, Default)]
-struct Known {
+struct KnownGolems {
     run: u64,
     change: u64,
     golems: BTreeMap<String, Status>,
@@ -59,7 +59,7 @@ enum Failed {
 
 #[derive(Debug)]
 pub(crate) struct Link {
-    asks: Sender<Ask>,
+    asks: Sender<HostRequest>,
     door: Door,
     events: Sender<Event>,
     /// Which following is the newest; an older one ends.
@@ -81,13 +81,13 @@ impl Link {
         Ok(Link { asks, door, events, following: Arc::default() })
     }
 
-    pub(crate) fn ask(&self, ask: Ask) {
+    pub(crate) fn ask(&self, ask: HostRequest) {
         match ask {
-            Ask::Order(name, order) => self.tell(move |door| door.order(&name, order)),
-            Ask::OrderAll(order) => self.tell(move |door| door.order_all(order)),
-            Ask::Question { name, text } => self.tell(move |door| door.question(&name, &text)),
-            Ask::Succeed { dead, wish } => self.tell(move |door| door.succeed(&dead, &wish)),
-            Ask::Follow { name, after } => {
+            HostRequest::Order(name, order) => self.tell(move |door| door.order(&name, order)),
+            HostRequest::OrderAll(order) => self.tell(move |door| door.order_all(order)),
+            HostRequest::Question { name, text } => self.tell(move |door| door.question(&name, &text)),
+            HostRequest::Succeed { dead, wish } => self.tell(move |door| door.succeed(&dead, &wish)),
+            HostRequest::Follow { name, after } => {
                 let mine = self.following.fetch_add(1, Ordering::SeqCst) + 1;
                 let (door, events, newest) = (self.door.clone(), self.events.clone(), Arc::clone(&self.following));
                 thread::spawn(move || follow(&door, &events, &name, after, || newest.load(Ordering::SeqCst) == mine));
@@ -97,13 +97,13 @@ impl Link {
     }
 
     /// An order may have to wait for its golem; nothing else waits for it.
-    fn tell(&self, order: impl FnOnce(&Door) -> Result<Told, Failed> + Send + 'static) {
+    fn tell(&self, order: impl FnOnce(&Door) -> Result<HostNews, Failed> + Send + 'static) {
         let (door, events) = (self.door.clone(), self.events.clone());
         thread::spawn(move || {
             let told = match order(&door) {
                 Ok(told) => told,
-                Err(Failed::Away(why)) => Told::Away(why),
-                Err(Failed::Refused(why)) => Told::Answered(why),
+                Err(Failed::Away(why)) => HostNews::Away(why),
+                Err(Failed::Refused(why)) => HostNews::Answered(why),
             };
             let _ = events.send(Event::Told(told));
         });
@@ -111,12 +111,12 @@ impl Link {
 }
 
 /// Answers what was asked, each question once however often it was asked meanwhile.
-fn read(door: &Door, asked: &Receiver<Ask>, events: &Sender<Event>) {
+fn read(door: &Door, asked: &Receiver<HostRequest>, events: &Sender<Event>) {
     while let Ok(first) = asked.recv() {
         let mut asks = vec![first];
         for more in asked.try_iter() {
             // Of what is typed only the newest counts.
-            asks.retain(|ask| !matches!((ask, &more), (Ask::Memory { .. }, Ask::Memory { .. })));
+            asks.retain(|ask| !matches!((ask, &more), (HostRequest::Memory { .. }, HostRequest::Memory { .. })));
             if !asks.contains(&more) {
                 asks.push(more);
             }
@@ -124,11 +124,11 @@ fn read(door: &Door, asked: &Receiver<Ask>, events: &Sender<Event>) {
         for ask in asks {
             let told = match door.answer(ask) {
                 Ok(told) => told,
-                Err(Failed::Away(why)) => Told::Away(why),
+                Err(Failed::Away(why)) => HostNews::Away(why),
                 // One that vanished between two looks; the next list will not have it.
                 Err(Failed::Refused(_)) => continue,
             };
-            let away = matches!(told, Told::Away(_));
+            let away = matches!(told, HostNews::Away(_));
             if events.send(Event::Told(told)).is_err() {
                 return;
             }
@@ -165,7 +165,7 @@ impl Door {
                     known.golems.clear();
                     // It was started again between two pages.
                     if newest.is_some() {
-                        *known = Known::default();
+                        *known = KnownGolems::default();
                         continue 'all;
                     }
                 }
@@ -183,7 +183,7 @@ impl Door {
                 return Ok(known.golems.values().cloned().collect());
             }
             // Somebody has gone: everyone is asked for once.
-            *known = Known::default();
+            *known = KnownGolems::default();
         }
     }
 
@@ -192,56 +192,60 @@ impl Door {
         answer.json().map_err(|e| Failed::Away(format!("its answer cannot be read: {e}")))
     }
 
-    fn answer(&self, ask: Ask) -> Result<Told, Failed> {
+    fn answer(&self, ask: HostRequest) -> Result<HostNews, Failed> {
         let of = |name: &str, what: &str| format!("/v1/golems/{name}{what}");
         Ok(match ask {
-            Ask::Golems => Told::Golems(self.golems()?),
-            Ask::One(name) => Told::One(name.clone(), self.get(&of(&name, ""))?),
-            Ask::Memory { name, query } => {
+            HostRequest::Golems => HostNews::Golems(self.golems()?),
+            HostRequest::One(name) => HostNews::One(name.clone(), self.get(&of(&name, ""))?),
+            HostRequest::Memory { name, query } => {
                 let query: String = query.bytes().map(|byte| format!("%{byte:02x}")).collect();
-                Told::Memory(
+                HostNews::Memory(
                     name.clone(),
                     self.get(&of(&name, &format!("/memory?all=true&limit={ENTRIES}&q={query}")))?,
                 )
             }
-            Ask::Nights(name) => Told::Nights(name.clone(), self.get(&of(&name, "/dreams"))?),
-            Ask::Testament(name) => match self.get(&of(&name, "/testament")) {
-                Err(Failed::Refused(_)) => Told::Testament(name, None),
-                testament => Told::Testament(name, Some(testament?)),
+            HostRequest::Nights(name) => HostNews::Nights(name.clone(), self.get(&of(&name, "/dreams"))?),
+            HostRequest::Testament(name) => match self.get(&of(&name, "/testament")) {
+                Err(Failed::Refused(_)) => HostNews::Testament(name, None),
+                testament => HostNews::Testament(name, Some(testament?)),
             },
-            Ask::Family(name) => Told::Family(name.clone(), self.get(&of(&name, "/lineage"))?),
-            Ask::Clade => Told::Clade(self.get("/v1/clade")?),
-            Ask::Estate(name) => match self.get(&of(&name, "/estate")) {
-                Err(Failed::Refused(why)) => Told::Estate(name, Err(why)),
-                offer => Told::Estate(name, Ok(offer?)),
+            HostRequest::Family(name) => HostNews::Family(name.clone(), self.get(&of(&name, "/lineage"))?),
+            HostRequest::Clade => HostNews::Clade(self.get("/v1/clade")?),
+            HostRequest::Estate(name) => match self.get(&of(&name, "/estate")) {
+                Err(Failed::Refused(why)) => HostNews::Estate(name, Err(why)),
+                offer => HostNews::Estate(name, Ok(offer?)),
             },
-            Ask::Follow { .. } | Ask::Order(..) | Ask::OrderAll(_) | Ask::Succeed { .. } | Ask::Question { .. } => {
+            HostRequest::Follow { .. }
+            | HostRequest::Order(..)
+            | HostRequest::OrderAll(_)
+            | HostRequest::Succeed { .. }
+            | HostRequest::Question { .. } => {
                 unreachable!("these go ways of their own")
             }
         })
     }
 
-    fn order(&self, name: &str, order: Order) -> Result<Told, Failed> {
+    fn order(&self, name: &str, order: OwnerOrder) -> Result<HostNews, Failed> {
         let came = self.post(&format!("/v1/golems/{name}/{}", order.verb()), &order.body())?;
         let waits = came["waiting"] == json!(true);
         let words = if waits { "has not answered yet; the order waits and will be obeyed" } else { order.done() };
-        Ok(Told::Answered(format!("{name} {words}")))
+        Ok(HostNews::Answered(format!("{name} {words}")))
     }
 
-    fn question(&self, name: &str, text: &str) -> Result<Told, Failed> {
+    fn question(&self, name: &str, text: &str) -> Result<HostNews, Failed> {
         self.post(&format!("/v1/golems/{name}/ask"), &json!({ "question": text }))?;
-        Ok(Told::Answered(format!("{name} is asked; its answer comes among its events")))
+        Ok(HostNews::Answered(format!("{name} is asked; its answer comes among its events")))
     }
 
-    fn order_all(&self, order: Order) -> Result<Told, Failed> {
+    fn order_all(&self, order: OwnerOrder) -> Result<HostNews, Failed> {
         let came = self.post(&format!("/v1/{}", order.verb()), &order.body())?;
         let all = came.as_array().cloned().unwrap_or_default();
         let count = |of: fn(&Value) -> bool| all.iter().filter(|one| of(one)).count();
         let (done, waiting) = (count(|one| one["done"] == json!(true)), count(|one| one["waiting"] == json!(true)));
         let failed = all.len() - done - waiting;
         let words = match order {
-            Order::Freeze => "frozen",
-            Order::Pause => "paused",
+            OwnerOrder::Freeze => "frozen",
+            OwnerOrder::Pause => "paused",
             _ => "going on",
         };
         let mut text = format!("{done} {words}");
@@ -251,12 +255,12 @@ impl Door {
         if failed > 0 {
             text += &format!(", {failed} could not be told: bardo golem list");
         }
-        Ok(Told::Answered(text))
+        Ok(HostNews::Answered(text))
     }
 
-    fn succeed(&self, dead: &str, wish: &Value) -> Result<Told, Failed> {
+    fn succeed(&self, dead: &str, wish: &Value) -> Result<HostNews, Failed> {
         let newborn = self.post(&format!("/v1/golems/{dead}/successor"), wish)?;
-        Ok(Told::Born(newborn["name"].as_str().unwrap_or_default().to_owned()))
+        Ok(HostNews::Born(newborn["name"].as_str().unwrap_or_default().to_owned()))
     }
 }
 
@@ -303,7 +307,7 @@ fn listen(door: &Door, events: &Sender<Event>) {
     let mut last = "0".to_owned();
     loop {
         let path = "/v1/events";
-        let stopped = stream(door, path, &mut last, |heard| events.send(Event::Told(Told::Heard(heard))).is_ok());
+        let stopped = stream(door, path, &mut last, |heard| events.send(Event::Told(HostNews::Heard(heard))).is_ok());
         if stopped {
             return;
         }
@@ -317,8 +321,8 @@ fn follow(door: &Door, events: &Sender<Event>, name: &str, after: u64, current: 
     while current() {
         let path = format!("/v1/golems/{name}/events?all=true");
         let stopped = stream(door, &path, &mut last, |heard| {
-            let heard = Heard { golem: name.to_owned(), ..heard };
-            current() && events.send(Event::Told(Told::Followed(heard))).is_ok()
+            let heard = StreamMessage { golem: name.to_owned(), ..heard };
+            current() && events.send(Event::Told(HostNews::Followed(heard))).is_ok()
         });
         if stopped {
             return;
@@ -328,7 +332,7 @@ fn follow(door: &Door, events: &Sender<Event>, name: &str, after: u64, current: 
 }
 
 /// Hands on the events of a stream, and its position; true once the receiver wants no more of them.
-fn stream(door: &Door, path: &str, last: &mut String, mut each: impl FnMut(Heard) -> bool) -> bool {
+fn stream(door: &Door, path: &str, last: &mut String, mut each: impl FnMut(StreamMessage) -> bool) -> bool {
     let Ok(request) = door.request(Method::GET, path) else { return false };
     let Ok(answer) = heard(request.timeout(STREAM).header("Last-Event-ID", last.as_str())) else {
         return false;
@@ -340,7 +344,7 @@ fn stream(door: &Door, path: &str, last: &mut String, mut each: impl FnMut(Heard
             Some(("id", value)) => value.clone_into(&mut id),
             Some(("data", value)) => {
                 let Ok(heard) = serde_json::from_str(value).map(plainly) else { continue };
-                let Ok(heard) = serde_json::from_value::<Heard>(heard) else { continue };
+                let Ok(heard) = serde_json::from_value::<StreamMessage>(heard) else { continue };
                 id.clone_into(last);
                 if !each(heard) {
                     return true;

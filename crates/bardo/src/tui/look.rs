@@ -14,13 +14,13 @@ pub(crate) use crate::output::cents;
 
 /// The styles of one terminal; without colours weight alone tells things apart.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Look {
+pub(crate) struct Styles {
     colours: bool,
 }
 
-impl Look {
-    pub(crate) fn new(colours: bool) -> Look {
-        Look { colours }
+impl Styles {
+    pub(crate) fn new(colours: bool) -> Styles {
+        Styles { colours }
     }
 
     fn ink(self, colour: u8, plain: Modifier) -> Style {

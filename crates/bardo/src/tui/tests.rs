@@ -14,9 +14,9 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::style::Color;
 use serde::de::DeserializeOwned;
 
-use super::app::{App, Event, Link, Screen};
+use super::app::{App, Event, HostLink, Screen};
 use super::screens::view;
-use super::told::{Ask, Heard, Order, Told};
+use super::told::{HostNews, HostRequest, OwnerOrder, StreamMessage};
 use super::update::update;
 use shell::view::saying::Topic;
 
@@ -38,8 +38,8 @@ fn new() -> App {
 /// A host has told everything it knows of these golems.
 fn up() -> App {
     let mut app = new();
-    tell(&mut app, Told::Golems(sample("golems")));
-    sample::<Vec<Heard>>("heard").into_iter().for_each(|heard| tell(&mut app, Told::Heard(heard)));
+    tell(&mut app, HostNews::Golems(sample("golems")));
+    sample::<Vec<StreamMessage>>("heard").into_iter().for_each(|heard| tell(&mut app, HostNews::Heard(heard)));
     app
 }
 
@@ -50,26 +50,28 @@ fn at(name: &str, screen: Screen) -> App {
     app.go(screen);
     let name = || name.to_owned();
     if name() == "ben" {
-        tell(&mut app, Told::One(name(), sample("one")));
-        sample::<Vec<Heard>>("followed").into_iter().for_each(|heard| tell(&mut app, Told::Followed(heard)));
-        tell(&mut app, Told::Nights(name(), sample("dreams")));
+        tell(&mut app, HostNews::One(name(), sample("one")));
+        sample::<Vec<StreamMessage>>("followed")
+            .into_iter()
+            .for_each(|heard| tell(&mut app, HostNews::Followed(heard)));
+        tell(&mut app, HostNews::Nights(name(), sample("dreams")));
     }
     if name() == "ada-2" {
-        tell(&mut app, Told::Memory(name(), sample("memory")));
+        tell(&mut app, HostNews::Memory(name(), sample("memory")));
     }
     if name() == "ada" {
-        tell(&mut app, Told::Testament(name(), sample("testament")));
-        tell(&mut app, Told::Estate(name(), Ok(sample("estate"))));
+        tell(&mut app, HostNews::Testament(name(), sample("testament")));
+        tell(&mut app, HostNews::Estate(name(), Ok(sample("estate"))));
     }
-    tell(&mut app, Told::Family(name(), sample("family")));
+    tell(&mut app, HostNews::Family(name(), sample("family")));
     app
 }
 
-fn tell(app: &mut App, told: Told) {
+fn tell(app: &mut App, told: HostNews) {
     update(app, Event::Told(told));
 }
 
-fn press(app: &mut App, keys: &str) -> Vec<Ask> {
+fn press(app: &mut App, keys: &str) -> Vec<HostRequest> {
     let mut asks = Vec::new();
     for key in keys.chars() {
         let code = match key {
@@ -115,7 +117,7 @@ fn check(name: &str, app: &App) {
 #[test]
 fn without_a_host_the_screen_says_so_and_what_to_do() {
     let mut app = new();
-    tell(&mut app, Told::Away("no host listens there".into()));
+    tell(&mut app, HostNews::Away("no host listens there".into()));
     check("away", &app);
 }
 
@@ -164,9 +166,9 @@ fn the_graveyard_has_everyone_who_died() {
 #[test]
 fn golems_elsewhere_are_listed() {
     let mut app = at("ada", Screen::Clade);
-    tell(&mut app, Told::Clade(None));
+    tell(&mut app, HostNews::Clade(None));
     check("clade-none", &app);
-    tell(&mut app, Told::Clade(Some(sample("clade"))));
+    tell(&mut app, HostNews::Clade(Some(sample("clade"))));
     check("clade", &app);
 }
 
@@ -192,7 +194,7 @@ fn an_order_is_asked_about_first() {
     let mut app = at("ben", Screen::Life);
     assert_eq!(press(&mut app, "f"), []);
     check("confirm", &app);
-    assert_eq!(press(&mut app, "y"), [Ask::Order("ben".into(), Order::Freeze)]);
+    assert_eq!(press(&mut app, "y"), [HostRequest::Order("ben".into(), OwnerOrder::Freeze)]);
 }
 
 #[test]
@@ -200,7 +202,7 @@ fn a_question_is_typed_and_sent_and_letters_are_no_orders() {
     let mut app = at("ben", Screen::Life);
     assert_eq!(press(&mut app, "wwhy so quiet, fp?"), []);
     check("question", &app);
-    assert_eq!(press(&mut app, "\n"), [Ask::Question { name: "ben".into(), text: "why so quiet, fp?".into() }]);
+    assert_eq!(press(&mut app, "\n"), [HostRequest::Question { name: "ben".into(), text: "why so quiet, fp?".into() }]);
     assert_eq!(press(&mut app, "wx\x1b"), [], "put away");
     assert!(app.over.is_none());
     assert_eq!(press(&mut app, "w\n\x1b"), [], "nothing is no question");
@@ -227,8 +229,8 @@ fn what_a_golem_asks_is_answered_by_two_different_keys() {
     assert_eq!(press(&mut app, "y"), []);
     check("answer", &app);
     assert_eq!(press(&mut app, "y"), [], "a key that is held down is no answer");
-    assert_eq!(press(&mut app, "y\n"), [Ask::Order("ben".into(), Order::Answer { key: 7, yes: true })]);
-    assert_eq!(press(&mut app, "n\n"), [Ask::Order("ben".into(), Order::Answer { key: 7, yes: false })]);
+    assert_eq!(press(&mut app, "y\n"), [HostRequest::Order("ben".into(), OwnerOrder::Answer { key: 7, yes: true })]);
+    assert_eq!(press(&mut app, "n\n"), [HostRequest::Order("ben".into(), OwnerOrder::Answer { key: 7, yes: false })]);
 }
 
 #[test]
@@ -249,13 +251,13 @@ fn anything_but_yes_leaves_everything_as_it_is() {
 #[test]
 fn a_host_that_goes_away_is_said_to_be_gone_and_what_was_known_stays() {
     let mut app = at("ben", Screen::Life);
-    tell(&mut app, Told::Away("no host listens there".into()));
+    tell(&mut app, HostNews::Away("no host listens there".into()));
     let gone = text(&app, SIZES[0]);
     assert!(gone.contains("host is away, trying again") && gone.contains("ben"), "{gone}");
-    tell(&mut app, Told::Golems(sample("golems")));
-    assert_eq!(app.link, Link::Up);
-    let asks = update(&mut app, Event::Told(Told::One("ben".into(), sample("one"))));
-    assert!(matches!(asks[..], [Ask::Follow { .. }]), "it is followed again: {asks:?}");
+    tell(&mut app, HostNews::Golems(sample("golems")));
+    assert_eq!(app.link, HostLink::Up);
+    let asks = update(&mut app, Event::Told(HostNews::One("ben".into(), sample("one"))));
+    assert!(matches!(asks[..], [HostRequest::Follow { .. }]), "it is followed again: {asks:?}");
 }
 
 #[test]
@@ -264,10 +266,10 @@ fn who_dies_while_watched_gets_its_stone() {
     let mut golems: Vec<shell::view::status::Status> = sample("golems");
     let ben = golems.iter_mut().find(|one| one.name == "ben").unwrap();
     (ben.state, ben.why) = (shell::view::status::State::Dead, Some("by chance".into()));
-    tell(&mut app, Told::Golems(golems));
+    tell(&mut app, HostNews::Golems(golems));
     let shown = text(&app, SIZES[0]);
     assert!(shown.contains("ben is dead") && shown.contains("by chance"), "{shown}");
-    assert!(update(&mut app, Event::Beat).contains(&Ask::Testament("ben".into())), "what it left is asked for");
+    assert!(update(&mut app, Event::Beat).contains(&HostRequest::Testament("ben".into())), "what it left is asked for");
 }
 
 #[test]
@@ -292,7 +294,11 @@ fn what_is_typed_narrows_what_is_shown() {
     assert_eq!(app.listed().len(), app.golems.len());
     app.choose("ada-2");
     press(&mut app, "3");
-    assert_eq!(press(&mut app, "/q"), [Ask::Memory { name: "ada-2".into(), query: "q".into() }], "q is a letter there");
+    assert_eq!(
+        press(&mut app, "/q"),
+        [HostRequest::Memory { name: "ada-2".into(), query: "q".into() }],
+        "q is a letter there"
+    );
     press(&mut app, "\x1b5/died\n");
     assert!(app.passing().count() > 0 && app.passing().all(|heard| heard.event == "mortality.dead"));
     press(&mut app, "\x1b→");
@@ -302,7 +308,7 @@ fn what_is_typed_narrows_what_is_shown() {
 /// The words for what happens are the host's: whatever it says is shown, and where it says nothing there is nothing.
 #[test]
 fn screens_have_no_words_of_their_own_for_what_happens() {
-    let heard = |says: &str| -> Heard {
+    let heard = |says: &str| -> StreamMessage {
         let told = serde_json::json!({
             "golem": "ada", "tick": 1, "at": 0, "says": says, "topic": "mortality", "routine": false, "gravity": "grave",
             "event": "mortality.dead", "cause": { "owner_kill": { "reason": "x" } }, "ticks_alive": 5,
@@ -311,8 +317,8 @@ fn screens_have_no_words_of_their_own_for_what_happens() {
     };
     for (says, shown) in [("did what has no words yet", true), ("", false)] {
         let mut app = new();
-        tell(&mut app, Told::Golems(sample("golems")));
-        tell(&mut app, Told::Heard(heard(says)));
+        tell(&mut app, HostNews::Golems(sample("golems")));
+        tell(&mut app, HostNews::Heard(heard(says)));
         press(&mut app, "5");
         let screen = text(&app, SIZES[1]);
         assert_eq!(screen.contains("did what has no words yet"), shown, "{screen}");
@@ -332,8 +338,8 @@ fn an_event_is_coloured_by_its_gravity_and_not_by_its_name() {
             "event": "golem.something_new",
         });
         let mut app = new();
-        tell(&mut app, Told::Golems(sample("golems")));
-        tell(&mut app, Told::Heard(serde_json::from_value(told).unwrap()));
+        tell(&mut app, HostNews::Golems(sample("golems")));
+        tell(&mut app, HostNews::Heard(serde_json::from_value(told).unwrap()));
         press(&mut app, "5");
         let buffer = drawn(&app, SIZES[1]);
         let cells = buffer.content();
@@ -348,14 +354,14 @@ fn an_heir_is_made_as_it_was_described_and_only_after_a_yes() {
     let mut app = at("ada", Screen::Life);
     press(&mut app, "\n");
     assert_eq!(app.screen, Screen::Successor);
-    tell(&mut app, Told::Estate("ada".into(), Ok(sample("estate"))));
+    tell(&mut app, HostNews::Estate("ada".into(), Ok(sample("estate"))));
     press(&mut app, "⌫9\n⌫⌫⌫⌫7.5\n→\n");
     assert_eq!(press(&mut app, "\n"), [], "it is asked first");
     let asks = press(&mut app, "y");
-    let [Ask::Succeed { dead, wish }] = &asks[..] else { panic!("{asks:?}") };
+    let [HostRequest::Succeed { dead, wish }] = &asks[..] else { panic!("{asks:?}") };
     assert_eq!((dead.as_str(), wish["name"].as_str()), ("ada", Some("ada-9")));
     assert_eq!((wish["credit"].as_i64(), wish["inherit"].as_bool()), (Some(7_500_000), Some(false)));
-    tell(&mut app, Told::Born("ada-9".into()));
+    tell(&mut app, HostNews::Born("ada-9".into()));
     assert_eq!((app.screen, app.chosen.as_deref()), (Screen::Life, Some("ada-9")));
 }
 
@@ -405,7 +411,7 @@ fn whoever_is_marked_in_the_graveyard_is_the_chosen_one() {
     assert!(!app.is_dead(), "a list begins with the living");
     let asks = press(&mut app, "6");
     assert_eq!(app.chosen.as_deref(), Some("ada"));
-    assert!(asks.contains(&Ask::Testament("ada".to_owned())), "{asks:?}");
+    assert!(asks.contains(&HostRequest::Testament("ada".to_owned())), "{asks:?}");
     assert!(text(&app, (80, 24)).contains("›† ada"));
     for (key, screen) in [("t", Screen::Testament), ("s", Screen::Successor), ("\n", Screen::Life)] {
         let mut app = up();
@@ -416,17 +422,17 @@ fn whoever_is_marked_in_the_graveyard_is_the_chosen_one() {
     // The same if the graves become known only while somebody stands there.
     let mut app = new();
     press(&mut app, "6");
-    tell(&mut app, Told::Golems(sample("golems")));
+    tell(&mut app, HostNews::Golems(sample("golems")));
     assert_eq!(app.chosen.as_deref(), Some("ada"));
 }
 
 #[test]
 fn all_golems_are_braked_by_one_key_that_asks_first() {
-    for (key, order) in [("F", Order::Freeze), ("P", Order::Pause), ("R", Order::Resume)] {
+    for (key, order) in [("F", OwnerOrder::Freeze), ("P", OwnerOrder::Pause), ("R", OwnerOrder::Resume)] {
         let mut app = up();
         assert_eq!(press(&mut app, key), []);
         assert!(text(&app, (80, 24)).contains("all 4 golems?"), "{}", text(&app, (80, 24)));
         assert_eq!(press(&mut app, "n"), [], "anything but y leaves everything as it is");
-        assert_eq!(press(&mut app, &format!("{key}y")), [Ask::OrderAll(order)]);
+        assert_eq!(press(&mut app, &format!("{key}y")), [HostRequest::OrderAll(order)]);
     }
 }

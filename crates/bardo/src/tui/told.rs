@@ -16,7 +16,7 @@ use shell::view::status::Status;
 
 /// News from the host, or from the attempt to reach it.
 #[derive(Debug)]
-pub(crate) enum Told {
+pub(crate) enum HostNews {
     /// The host cannot be reached, and why.
     Away(String),
     Golems(Vec<Status>),
@@ -29,9 +29,9 @@ pub(crate) enum Told {
     Clade(Option<Box<Report>>),
     Estate(String, Result<Box<Offer>, String>),
     /// An event of one golem.
-    Heard(Heard),
+    Heard(StreamMessage),
     /// Something happened to the one that is followed, routine included.
-    Followed(Heard),
+    Followed(StreamMessage),
     /// The result of an order, or why it failed.
     Answered(String),
     Born(String),
@@ -39,7 +39,7 @@ pub(crate) enum Told {
 
 /// Requests to the host. Reading is repeated; an order is given once.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Ask {
+pub(crate) enum HostRequest {
     Golems,
     One(String),
     Memory {
@@ -56,9 +56,9 @@ pub(crate) enum Ask {
         name: String,
         after: u64,
     },
-    Order(String, Order),
+    Order(String, OwnerOrder),
     /// An order to every golem at once.
-    OrderAll(Order),
+    OrderAll(OwnerOrder),
     /// A question from the owner to a golem.
     Question {
         name: String,
@@ -71,7 +71,7 @@ pub(crate) enum Ask {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Order {
+pub(crate) enum OwnerOrder {
     Freeze,
     Pause,
     Resume,
@@ -82,25 +82,25 @@ pub(crate) enum Order {
     },
 }
 
-impl Order {
+impl OwnerOrder {
     pub(crate) fn verb(self) -> &'static str {
         match self {
-            Order::Freeze => "freeze",
-            Order::Pause => "pause",
-            Order::Resume => "resume",
-            Order::Answer { .. } => "approve",
+            OwnerOrder::Freeze => "freeze",
+            OwnerOrder::Pause => "pause",
+            OwnerOrder::Resume => "resume",
+            OwnerOrder::Answer { .. } => "approve",
         }
     }
 
     /// Enter for an answer, y for the rest.
     pub(crate) fn is_confirmed_by(self, enter: bool, yes: bool) -> bool {
-        if matches!(self, Order::Answer { .. }) { enter } else { yes }
+        if matches!(self, OwnerOrder::Answer { .. }) { enter } else { yes }
     }
 
     /// The body of the request to the host.
     pub(crate) fn body(self) -> Value {
         match self {
-            Order::Answer { key, yes } => json!({ "key": key, "yes": yes }),
+            OwnerOrder::Answer { key, yes } => json!({ "key": key, "yes": yes }),
             _ => json!({}),
         }
     }
@@ -108,36 +108,36 @@ impl Order {
     /// The meaning of an order, shown before it is confirmed.
     pub(crate) fn means(self) -> &'static str {
         match self {
-            Order::Freeze => "It may take up no new exposure until it is resumed.",
-            Order::Pause => "World time and its clocks stop until it is resumed.",
-            Order::Resume => "It goes on: neither paused nor frozen.",
-            Order::Answer { yes: true, .. } => "It acts if its policy still allows it by then.",
-            Order::Answer { yes: false, .. } => "It leaves it, and does not ask again at once.",
+            OwnerOrder::Freeze => "It may take up no new exposure until it is resumed.",
+            OwnerOrder::Pause => "World time and its clocks stop until it is resumed.",
+            OwnerOrder::Resume => "It goes on: neither paused nor frozen.",
+            OwnerOrder::Answer { yes: true, .. } => "It acts if its policy still allows it by then.",
+            OwnerOrder::Answer { yes: false, .. } => "It leaves it, and does not ask again at once.",
         }
     }
 
     pub(crate) fn means_for_all(self) -> &'static str {
         match self {
-            Order::Freeze => "None of them may take up new exposure until resumed.",
-            Order::Pause => "World time and clocks of all of them stop until resumed.",
+            OwnerOrder::Freeze => "None of them may take up new exposure until resumed.",
+            OwnerOrder::Pause => "World time and clocks of all of them stop until resumed.",
             _ => "All of them go on: neither paused nor frozen.",
         }
     }
 
     pub(crate) fn done(self) -> &'static str {
         match self {
-            Order::Freeze => "is frozen: no new exposure",
-            Order::Pause => "is paused; its clocks stand still",
-            Order::Resume => "goes on: neither paused nor frozen",
-            Order::Answer { yes: true, .. } => "has your yes; it acts if its policy still allows it",
-            Order::Answer { yes: false, .. } => "has your no",
+            OwnerOrder::Freeze => "is frozen: no new exposure",
+            OwnerOrder::Pause => "is paused; its clocks stand still",
+            OwnerOrder::Resume => "goes on: neither paused nor frozen",
+            OwnerOrder::Answer { yes: true, .. } => "has your yes; it acts if its policy still allows it",
+            OwnerOrder::Answer { yes: false, .. } => "has your no",
         }
     }
 }
 
 /// One message of a stream.
 #[derive(Clone, Debug, Deserialize)]
-pub(crate) struct Heard {
+pub(crate) struct StreamMessage {
     /// Absent from the stream of one golem.
     #[serde(default)]
     pub(crate) golem: String,
@@ -154,7 +154,7 @@ pub(crate) struct Heard {
     pub(crate) rest: Value,
 }
 
-impl Heard {
+impl StreamMessage {
     pub(crate) fn number(&self, key: &str) -> f64 {
         self.rest[key].as_f64().unwrap_or_default()
     }

@@ -3,9 +3,9 @@
 
 use super::app::{App, Event};
 use super::keys;
-use super::told::Ask;
+use super::told::HostRequest;
 
-pub(crate) fn update(app: &mut App, event: Event) -> Vec<Ask> {
+pub(crate) fn update(app: &mut App, event: Event) -> Vec<HostRequest> {
     match event {
         Event::Key(key) => keys::press(app, key),
         Event::Resized(width, height) => {

@@ -26,7 +26,7 @@ fn copy(from: &str, to: &str) {
 }
 
 fn key(tent: &Tent) -> String {
-    shell::home::key::Key::of(&tent.home()).unwrap().public()
+    shell::home::key::OwnerKey::of(&tent.home()).unwrap().public()
 }
 
 fn balance(tent: &Tent) -> Usdc {

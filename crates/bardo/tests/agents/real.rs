@@ -87,7 +87,7 @@ fn program(name: &str) -> Option<PathBuf> {
 /// What the book says, as the double reads it.
 fn prices() -> Prices {
     let dollars = |micros: u64| format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000);
-    let row = |row: &tariff::Row| {
+    let row = |row: &tariff::PriceRow| {
         let rates = row.price.rates;
         let cells = [rates.input, rates.output, rates.cached, rates.write_5m, rates.write_1h].map(dollars).join("/");
         let model = row.name.split_once('/').map_or(row.name.as_str(), |(_, model)| model);

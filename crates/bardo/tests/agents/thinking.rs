@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use golem::event::Event;
 use golem::thought::{self, Purpose, Silence};
 use golem::{Errand, Life, Usdc};
-use mind::{Ask, Chat, ChatConfig};
+use mind::{Chat, ChatConfig, ChatRequest};
 use tariff::{Named, Price};
 use testing::model::Server;
 use vault::Reader;
@@ -119,7 +119,7 @@ fn a_real_model_answers_every_purpose_in_its_shape_or_is_silent_by_name() {
             // An answer that is cut short is one of the ways in which a real one fails.
             let longest = if std::env::var_os("BARDO_FULL").is_some() { 400 } else { 160 };
             let tokens = if purpose == Purpose::Fragment { 80 } else { longest };
-            let ask = Ask {
+            let ask = ChatRequest {
                 system: &prompt.system,
                 user: &prompt.user,
                 schema: &prompt.schema,

@@ -5,8 +5,8 @@ use std::fs;
 use std::process::Output;
 
 use crate::common::{Tent, text};
-use golem::grimoire::bundle::Line;
-use shell::home::key::Key;
+use golem::grimoire::bundle::BundleLine;
+use shell::home::key::OwnerKey;
 use shell::legacy::bundle;
 
 /// A title for the window, a colour by each of both ways, a bell, a question the terminal answers, a line turned around,
@@ -25,13 +25,13 @@ fn check(what: &str, output: &Output) {
     }
 }
 
-fn line(text: &str, rule: Option<&str>, confidence: f64) -> Line {
+fn line(text: &str, rule: Option<&str>, confidence: f64) -> BundleLine {
     let line = serde_json::json!({
         "bundle": 1, "kind": "insight", "text": text, "rule": rule, "class": "structural", "confidence": 0.5,
         "evidence_for": 1.0, "evidence_against": 0.0, "born": 0, "validated_at": 0,
         "provenance": { "sources": [], "crossings": 0 }
     });
-    let mut line: Line = serde_json::from_value(line).unwrap();
+    let mut line: BundleLine = serde_json::from_value(line).unwrap();
     line.confidence = confidence;
     line
 }
@@ -43,7 +43,7 @@ fn nothing_a_stranger_wrote_moves_the_terminal_or_stands_first_for_being_sure() 
     let (tent, stranger) = (Tent::new(), Tent::new());
     tent.ok(["golem", "new", "ada", "--seed", "1"]);
     tent.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "300"]);
-    let key = Key::of(&stranger.home()).unwrap();
+    let key = OwnerKey::of(&stranger.home()).unwrap();
     let lines = [
         line(HOSTILE, None, 1e308),
         line("plain words", Some(&format!("{HOSTILE} holds")), 0.9),

@@ -8,7 +8,7 @@ use lab::rehearsal::Rehearsal;
 use settings::chance::Secret;
 use shell::life::worlds;
 use vault::codec::Hash;
-use vault::{Line, Reader};
+use vault::{LogLine, Reader};
 use world::Ledger;
 
 use super::Tent;
@@ -48,7 +48,7 @@ pub(crate) fn rehearse(tent: &Tent, ticks: u64, with: impl FnOnce(Rehearsal) -> 
     let id = life.life().id();
     let mut hear = |record: &Record, life: &Life| {
         let tip = *hashes.last().unwrap();
-        hashes.push(Line::of(id, &tip, record, life).hash);
+        hashes.push(LogLine::of(id, &tip, record, life).hash);
     };
     life.feed(funds, &mut hear).unwrap();
     while !life.is_over() && life.life().tick() < ticks {

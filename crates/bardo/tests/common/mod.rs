@@ -94,7 +94,7 @@ impl Tent {
 
     /// Takes in a golem that another home has moved out, as the owner of both would.
     pub fn receive(&self, folder: &str, from: &Tent) -> String {
-        let key = shell::home::key::Key::of(&from.home()).unwrap().public();
+        let key = shell::home::key::OwnerKey::of(&from.home()).unwrap().public();
         self.ok(["golem", "restore", folder, "--signed-by", &key])
     }
 

@@ -313,7 +313,7 @@ fn bundles_are_what_they_say_or_refused_with_a_reason() {
     tent.ok(["golem", "retire", "ada", "--confirm", "ada"]);
     let home = tent.home();
     let good = fs::read_to_string(tent.golem("ada").legacy()).unwrap();
-    let own = shell::home::key::Key::of(&home).unwrap();
+    let own = shell::home::key::OwnerKey::of(&home).unwrap();
     let bundle = shell::legacy::bundle::unpack(&good, &own.public()).unwrap();
     assert!(!bundle.stranger && !bundle.lines.is_empty());
     let (golem, _) = Reader::open(&tent.golem("ada").database()).unwrap().wake().unwrap();
@@ -347,7 +347,7 @@ fn bundles_are_what_they_say_or_refused_with_a_reason() {
         assert!(!why.is_empty());
     }
     let other = Tent::new();
-    let stranger = shell::home::key::Key::of(&other.home()).unwrap();
+    let stranger = shell::home::key::OwnerKey::of(&other.home()).unwrap();
     let theirs = shell::legacy::bundle::pack(&stranger, "x", None, &bundle.lines);
     assert!(shell::legacy::bundle::unpack(&theirs, &own.public()).unwrap().stranger, "it is marked so");
     let file = tent.root().join("theirs.bundle");

@@ -60,7 +60,7 @@ fn money_is_not_sent_to_who_cannot_take_it() {
 fn a_failed_restore_leaves_the_archive_and_the_living_as_they_were() {
     let (here, there) = (born("ada", "1"), born("ada", "2"));
     here.send("ada", &folder(&here, "moved"), &there);
-    let key = shell::home::key::Key::of(&here.home()).unwrap().public();
+    let key = shell::home::key::OwnerKey::of(&here.home()).unwrap().public();
     let archive = folder(&here, "moved");
     let taken = there.fails(1, ["golem", "restore", &archive, "--signed-by", &key]);
     assert!(taken.contains("already a golem named ada"), "{taken}");
@@ -222,7 +222,7 @@ fn births_moves_and_restores_can_be_killed_anywhere() {
             here.send("ada", &archive, &there);
         }
         here.fails(1, ["golem", "run", "ada", "--speed", "max", "--ticks", "1"]);
-        let key = shell::home::key::Key::of(&here.home()).unwrap().public();
+        let key = shell::home::key::OwnerKey::of(&here.home()).unwrap().public();
         kill(&there, &["golem", "restore", &archive, "--signed-by", &key]);
         if there.run(["golem", "run", "ada", "--speed", "max", "--ticks", "1"]).status.code() != Some(0) {
             there.receive(&archive, &here);
@@ -261,7 +261,7 @@ fn a_life_that_is_here_is_never_replaced_unasked() {
     let (here, there) = (born("ada", "7"), born("ada", "7"));
     there.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "9"]);
     there.send("ada", &folder(&there, "moved"), &here);
-    let key = shell::home::key::Key::of(&there.home()).unwrap().public();
+    let key = shell::home::key::OwnerKey::of(&there.home()).unwrap().public();
     let twin = here.fails(1, ["golem", "restore", &folder(&there, "moved"), "--signed-by", &key, "--name", "ada-two"]);
     assert!(twin.contains("here already") && twin.contains("--rewind"), "{twin}");
     here.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "2"]);

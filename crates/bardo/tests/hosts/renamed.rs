@@ -9,8 +9,8 @@ use std::time::Duration;
 use crate::common::host::Host;
 use crate::common::{Tent, text};
 use golem::{GolemId, Name};
-use shell::care::rename::rename;
 use serde_json::{Value, json};
+use shell::care::rename::rename;
 use testing::wait::{found, until};
 use vault::disk::{Step, watch};
 

@@ -80,7 +80,7 @@ impl Owner {
             let config = format!("[backup]\nfolder = {copies:?}\nevery = \"1s\"\nkeep = 2\n");
             fs::write(home.root().join("bardo.toml"), config).unwrap();
         }
-        let keys = homes.iter().map(|home| shell::home::key::Key::of(&home.home()).unwrap().public()).collect();
+        let keys = homes.iter().map(|home| shell::home::key::OwnerKey::of(&home.home()).unwrap().public()).collect();
         let mut ids = BTreeMap::new();
         for n in 0..LIVES {
             let (home, name) = (&homes[(n % 3) as usize], format!("g{n}"));

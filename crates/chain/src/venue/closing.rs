@@ -25,7 +25,7 @@ const END: u64 = u64::MAX;
 const TRIES: usize = 6;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
+enum ClosingStep {
     BringIn,
     Send(Address),
     Retire,
@@ -34,9 +34,9 @@ enum Step {
 
 /// The work left, as of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Left {
+enum WorkLeft {
     Nothing,
-    To(Step),
+    To(ClosingStep),
     /// Another key may spend from the purse.
     Stranger(Address),
 }
@@ -52,19 +52,19 @@ impl Venue {
         let head = self.chain.head()?;
         let deep = self.chain.block(head.number.saturating_sub(self.place.depth))?;
         match (self.left(&deep)?, self.left(&head)?) {
-            (_, Left::Stranger(key)) => Ok(Some(format!(
+            (_, WorkLeft::Stranger(key)) => Ok(Some(format!(
                 "the purse {} still has something in it and another key, {key}; its owner sweeps it, or buries this golem unfinished",
                 self.place.purse
             ))),
             (before, now) if before != now => {
                 Ok(Some("the money sent home is not deep enough in the chain yet".to_owned()))
             }
-            (_, Left::To(step)) => self.take(step, &head).map(Some),
-            (_, Left::Nothing) => Ok(None),
+            (_, WorkLeft::To(step)) => self.take(step, &head).map(Some),
+            (_, WorkLeft::Nothing) => Ok(None),
         }
     }
 
-    fn left(&self, at: &Block) -> Result<Left, Error> {
+    fn left(&self, at: &Block) -> Result<WorkLeft, Error> {
         let (owner, own) = (self.place.purse, self.signer.address());
         let key = self.ask(owner, &Purse::keyCall {}, at)?;
         if key != Address::ZERO && (self.ours || key == own) {
@@ -72,35 +72,35 @@ impl Venue {
             // Without a range the size of a share is not known.
             let brings = self.place.range.map_or(!in_pool.is_zero(), |_| self.unit.down(in_pool) > DUST.2);
             let mut steps = Vec::new();
-            steps.extend(brings.then_some((Step::BringIn, Purse::bringInCall {}.abi_encode())));
+            steps.extend(brings.then_some((ClosingStep::BringIn, Purse::bringInCall {}.abi_encode())));
             for (token, scale, dust) in [(self.place.money, self.money, DUST.0), (self.place.thing, self.thing, DUST.1)]
             {
                 let there = self.ask(token, &Token::balanceOfCall { owner }, at)?;
                 let call = Purse::sendHomeCall { token }.abi_encode();
-                steps.extend((scale.down(there) > dust).then_some((Step::Send(token), call)));
+                steps.extend((scale.down(there) > dust).then_some((ClosingStep::Send(token), call)));
             }
             for (step, call) in steps {
                 // A token that cannot be sent stays, and the rest goes home.
                 match self.chain.tried(own, owner, &call, gas_of(step), at) {
-                    _ if key != own => return Ok(Left::Stranger(key)),
-                    Ok(_) => return Ok(Left::To(step)),
+                    _ if key != own => return Ok(WorkLeft::Stranger(key)),
+                    Ok(_) => return Ok(WorkLeft::To(step)),
                     Err(Error::Said(_)) => {}
                     Err(other) => return Err(other),
                 }
             }
         }
         if key == own {
-            return Ok(Left::To(Step::Retire));
+            return Ok(WorkLeft::To(ClosingStep::Retire));
         }
         // Gas that would not pay for its own transfer stays, and so does gas whose transfer keeps failing.
         if self.outbox.attempts_at(self.chain.sent_by(own, at)?) >= TRIES {
-            return Ok(Left::Nothing);
+            return Ok(WorkLeft::Nothing);
         }
         let worth_it = U256::from(NOTHING) * U256::from(2 * (at.base_fee * 2 + TIP));
-        Ok(if self.chain.ether_of(own, at)? > worth_it { Left::To(Step::Gas) } else { Left::Nothing })
+        Ok(if self.chain.ether_of(own, at)? > worth_it { WorkLeft::To(ClosingStep::Gas) } else { WorkLeft::Nothing })
     }
 
-    fn take(&mut self, step: Step, head: &Block) -> Result<String, Error> {
+    fn take(&mut self, step: ClosingStep, head: &Block) -> Result<String, Error> {
         let own = self.signer.address();
         let (nonce, there) = (self.chain.sent_by(own, head)?, self.chain.ether_of(own, head)?);
         let before = self.outbox.dearest_at(nonce).cloned();
@@ -129,10 +129,10 @@ impl Venue {
             ));
         }
         let (to, input, value) = match step {
-            Step::BringIn => (self.place.purse, Purse::bringInCall {}.abi_encode(), U256::ZERO),
-            Step::Send(token) => (self.place.purse, Purse::sendHomeCall { token }.abi_encode(), U256::ZERO),
-            Step::Retire => (self.place.purse, Purse::retireCall {}.abi_encode(), U256::ZERO),
-            Step::Gas => (self.owner(head)?, Vec::new(), there - U256::from(gas) * U256::from(most)),
+            ClosingStep::BringIn => (self.place.purse, Purse::bringInCall {}.abi_encode(), U256::ZERO),
+            ClosingStep::Send(token) => (self.place.purse, Purse::sendHomeCall { token }.abi_encode(), U256::ZERO),
+            ClosingStep::Retire => (self.place.purse, Purse::retireCall {}.abi_encode(), U256::ZERO),
+            ClosingStep::Gas => (self.owner(head)?, Vec::new(), there - U256::from(gas) * U256::from(most)),
         };
         let fee = Fee::Dynamic { most, tip: tip.min(most) };
         let tx = Transaction { chain: self.place.chain, nonce, fee, gas, to, value, input: Bytes::from(input) };
@@ -147,10 +147,10 @@ impl Venue {
             other => other?,
         };
         Ok(match step {
-            Step::BringIn => "the liquidity in the pool is on its way to the purse",
-            Step::Send(_) => "the contents of the purse are on their way to its owner",
-            Step::Retire => "the key gives itself up",
-            Step::Gas => "the rest of the gas is on its way to its owner",
+            ClosingStep::BringIn => "the liquidity in the pool is on its way to the purse",
+            ClosingStep::Send(_) => "the contents of the purse are on their way to its owner",
+            ClosingStep::Retire => "the key gives itself up",
+            ClosingStep::Gas => "the rest of the gas is on its way to its owner",
         }
         .to_owned())
     }
@@ -160,10 +160,10 @@ impl Venue {
     }
 }
 
-fn gas_of(step: Step) -> u64 {
+fn gas_of(step: ClosingStep) -> u64 {
     match step {
-        Step::Gas => NOTHING,
-        Step::BringIn => BRING,
-        Step::Send(_) | Step::Retire => HOME,
+        ClosingStep::Gas => NOTHING,
+        ClosingStep::BringIn => BRING,
+        ClosingStep::Send(_) | ClosingStep::Retire => HOME,
     }
 }

@@ -95,7 +95,7 @@ impl Range {
     }
 
     /// The worth of a share in dollars at this price of the thing, without the fees it has earned.
-    pub fn worth(&self, price: f64, place: &super::Place) -> f64 {
+    pub fn worth(&self, price: f64, place: &super::VenuePlace) -> f64 {
         let power = |decimals: u8| 10_f64.powi(i32::from(decimals));
         let (thing, money) = (power(place.thing_decimals), power(place.money_decimals));
         let liquidity = self.each as f64 * 1e6;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crate::common::{Between, Dice, Ground, Way, bounded, full};
-use chain::venue::{Place, Venue};
+use chain::venue::{Venue, VenuePlace};
 use golem::Usdc;
 use golem::world::{Fate, Order, Outcome};
 use serde_json::{Value, json};
@@ -61,7 +61,7 @@ fn lands_once_or_never(ground: &Ground, seed: u64, orders: u64, units: i64) {
     let mut dice = Dice(seed);
     let (mut books, mut kills, mut taken_back) = (Books { money: Usdc::dollars(10_000), ..Books::default() }, 0, 0);
     let (mut deepest, mut out_of_order) = (0, 0);
-    let place = Place { depth: 8, ..ground.net.place.clone() };
+    let place = VenuePlace { depth: 8, ..ground.net.place.clone() };
     // Everything that was sent, so that the node may take an older one first.
     let sent: Arc<Mutex<Vec<Value>>> = Arc::default();
     let open = |between: &Between| -> Venue {

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 use life::constitution::{DreamTier, ReplayOrder};
 use life::dream::{self, Found};
-use life::episode::{self, State};
+use life::episode::{self, Impression};
 use life::event::{Event, Record};
 use life::time::Time;
 use life::world::Values;
@@ -35,7 +35,7 @@ pub struct Experience {
     pub regime: u8,
     pub surprise: f32,
     pub arousal: f32,
-    pub state: State,
+    pub state: Impression,
     pub base: Values,
     /// The claim in each domain, then the naive forecast's and the outcome; not a number where nothing was claimed.
     pub claimed: Values,
@@ -313,7 +313,7 @@ impl Worth<'_> {
 }
 
 /// The likeness of two states, from 0 to 1.
-fn likeness(a: &State, b: &State) -> f32 {
+fn likeness(a: &Impression, b: &Impression) -> f32 {
     if a.len() != b.len() || a.is_empty() {
         return 0.0;
     }

@@ -1,6 +1,6 @@
 //! Which ticks matter enough to be remembered, and what became of those that were.
 
-use life::episode::{self, State, why};
+use life::episode::{self, Impression, why};
 use life::event::Event;
 use life::world::Bar;
 use life::{Draft, grimoire, limits, mortality, policy, regime};
@@ -31,7 +31,7 @@ pub(crate) fn remember(draft: &mut Draft<'_>, bar: &Bar) {
         why = why::ROUTINE;
     }
     if why != 0 && draft.episodes().pending.len() < limits::EPISODES {
-        let state: State = bar.features.iter().map(|feature| *feature as f32).collect();
+        let state: Impression = bar.features.iter().map(|feature| *feature as f32).collect();
         draft.emit(Event::Episode(episode::Event::Remembered { why, state: Box::new(state) }));
     }
 }

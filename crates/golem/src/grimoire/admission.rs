@@ -6,7 +6,7 @@ use life::rule::neutral;
 use life::time::Time;
 use life::world::{DomainKind, Manifest};
 
-use super::sameness::{Key, contradict};
+use super::sameness::{MeaningKey, contradict};
 use super::{Grimoire, SOURCES, TEXT};
 
 /// Score below which an entry is not kept.
@@ -118,7 +118,7 @@ impl Grimoire {
     }
 
     fn same(&self, entry: &Entry) -> Option<&Entry> {
-        self.by_key(&Key::of(entry))
+        self.by_key(&MeaningKey::of(entry))
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use life::grimoire::{Decision, Entry, Link, Status};
 
-use super::sameness::{Key, Subject};
+use super::sameness::{MeaningKey, Subject};
 
 /// Entries in use at once.
 pub const ENTRIES: usize = 20_000;
@@ -22,7 +22,7 @@ pub struct Grimoire {
     pub(super) entries: BTreeMap<u64, Entry>,
     /// Entries no longer in use, which are most of them.
     pub(super) archive: BTreeMap<u64, Entry>,
-    keys: BTreeMap<Key, u64>,
+    keys: BTreeMap<MeaningKey, u64>,
     /// Entries by what they speak of: only those can contradict each other.
     subjects: BTreeMap<About, BTreeSet<u64>>,
     next: u64,
@@ -61,7 +61,7 @@ impl Grimoire {
     fn put(&mut self, entry: Entry) {
         self.remove(entry.id);
         self.next = self.next.max(entry.id + 1);
-        self.keys.insert(Key::of(&entry), entry.id);
+        self.keys.insert(MeaningKey::of(&entry), entry.id);
         if let Some(about) = About::of(&entry) {
             self.subjects.entry(about).or_default().insert(entry.id);
         }
@@ -71,7 +71,7 @@ impl Grimoire {
 
     fn remove(&mut self, id: u64) {
         let Some(entry) = self.entries.remove(&id).or_else(|| self.archive.remove(&id)) else { return };
-        let key = Key::of(&entry);
+        let key = MeaningKey::of(&entry);
         if self.keys.get(&key) == Some(&id) {
             self.keys.remove(&key);
         }
@@ -115,13 +115,13 @@ impl Grimoire {
         self.next = self.next.max(made + 1);
     }
 
-    pub(super) fn by_key(&self, key: &Key) -> Option<&Entry> {
+    pub(super) fn by_key(&self, key: &MeaningKey) -> Option<&Entry> {
         self.keys.get(key).and_then(|id| self.get(*id))
     }
 
     /// Whether the very same entry is there already, in use or archived.
     pub fn knows(&self, entry: &Entry) -> bool {
-        self.keys.contains_key(&Key::of(entry))
+        self.keys.contains_key(&MeaningKey::of(entry))
     }
 
     /// Whether this link is there already, in use or archived.

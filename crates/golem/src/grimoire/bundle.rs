@@ -21,7 +21,7 @@ pub const VERSION: u32 = 1;
 pub const LINE: usize = 8 * 1024;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Line {
+pub struct BundleLine {
     pub bundle: u32,
     pub kind: Kind,
     pub text: String,
@@ -55,14 +55,14 @@ pub struct NamedLink {
 }
 
 /// One entry, as it is now.
-pub fn export(entry: &Entry, life: &Life) -> Line {
+pub fn export(entry: &Entry, life: &Life) -> BundleLine {
     let name = |feature: u8| life.birth().world.features.get(usize::from(feature)).cloned().unwrap_or_default();
     // No more exact than it is sure, so that two golems that found the same say the same.
     let rule = entry.claim.map(|claim| {
         let claim = Expectation { effect: rounded(claim.effect, 3), ..claim };
         words(&entry.condition.clone().unwrap_or_default(), &claim, entry.blend.as_ref(), life)
     });
-    Line {
+    BundleLine {
         bundle: VERSION,
         kind: entry.kind,
         text: entry.text.clone(),
@@ -86,17 +86,17 @@ pub fn export(entry: &Entry, life: &Life) -> Line {
 }
 
 /// A note from a golem's agent for it to remember, as a line like any other.
-pub fn noted(text: &str, life: &Life) -> Line {
+pub fn noted(text: &str, life: &Life) -> BundleLine {
     export(&draft(Kind::Insight, text, source(life, How::Agent), life.now()), life)
 }
 
 /// Reads a line, or says in plain words why it is not one. Nothing in it reaches a terminal as a control sequence, and
 /// confidence is held between 0 and 1.
-pub fn read(line: &str) -> Result<Line, String> {
+pub fn read(line: &str) -> Result<BundleLine, String> {
     if line.len() > LINE {
         return Err(format!("longer than {LINE} bytes"));
     }
-    let mut line: Line = serde_json::from_str(line).map_err(|e| format!("not a line of a bundle ({e})"))?;
+    let mut line: BundleLine = serde_json::from_str(line).map_err(|e| format!("not a line of a bundle ({e})"))?;
     let texts = [Some(&mut line.text), line.rule.as_mut()];
     let link = line.link.as_mut().map(|link| [&mut link.cause, &mut link.effect]);
     for text in texts.into_iter().flatten().chain(link.into_iter().flatten()) {
@@ -111,7 +111,7 @@ pub fn read(line: &str) -> Result<Line, String> {
     }
 }
 
-impl Line {
+impl BundleLine {
     /// The rule or link of a line, in terms of this world; an error where this world lacks a feature it names.
     pub(super) fn meaning(&self, manifest: &Manifest) -> Result<(Option<text::Parsed>, Option<Link>), String> {
         let rule = self.rule.as_deref().map(|rule| text::parse(rule, manifest)).transpose();

@@ -5,11 +5,11 @@ use life::grimoire::Event;
 use life::rule::{self, Heuristic, room_for_blends};
 use life::{Draft, limits, stress};
 
-use super::Answer;
+use super::Curation;
 use crate::clade;
 
 /// Takes in the answer of a round; an answer to another round is dropped.
-pub(crate) fn curated(draft: &mut Draft<'_>, answer: &Answer) {
+pub(crate) fn curated(draft: &mut Draft<'_>, answer: &Curation) {
     if answer.round != draft.knowing().rounds + 1 || draft.is_dead() {
         return;
     }

@@ -17,9 +17,9 @@ use life::rule::text::Parsed;
 use life::world::DomainKind;
 
 use super::admission::{Candidate, clip, draft};
-use super::bundle::{self, Line};
-use super::round::{self, Answer, DECISIONS, Left, source, words};
-use super::{Grimoire, Key, SOURCES};
+use super::bundle::{self, BundleLine};
+use super::round::{self, Curation, DECISIONS, EstateRule, source, words};
+use super::{Grimoire, MeaningKey, SOURCES};
 use crate::clade::Parcel;
 use crate::inheritance::BALDWIN;
 
@@ -67,7 +67,13 @@ pub enum Turned {
 
 impl Grimoire {
     /// Decisions about a line. The caller says by which way it came; the line does not get to.
-    pub fn ingest(&self, line: &Line, how: How, life: &Life, intake: &mut Intake) -> Result<Vec<Decision>, Turned> {
+    pub fn ingest(
+        &self,
+        line: &BundleLine,
+        how: How,
+        life: &Life,
+        intake: &mut Intake,
+    ) -> Result<Vec<Decision>, Turned> {
         let origin = line.provenance.sources.last().map_or(GolemId([0; 16]), |source| source.golem);
         self.ingest_from(origin, line, how, life, intake)
     }
@@ -77,7 +83,7 @@ impl Grimoire {
     pub fn ingest_from(
         &self,
         bringer: GolemId,
-        line: &Line,
+        line: &BundleLine,
         how: How,
         life: &Life,
         intake: &mut Intake,
@@ -101,7 +107,7 @@ impl Grimoire {
         }
         let mut entry = candidate(line, origin, how, life)?;
         entry.provenance.brought = (how == How::Clade).then_some(bringer);
-        if let Some(known) = self.by_key(&Key::of(&entry)) {
+        if let Some(known) = self.by_key(&MeaningKey::of(&entry)) {
             return also(known, entry.provenance.sources[0]);
         }
         let world = &life.birth().world;
@@ -142,7 +148,7 @@ impl Grimoire {
 }
 
 /// The entry of a line, to be tried here.
-fn candidate(line: &Line, origin: GolemId, how: How, life: &Life) -> Result<Entry, Turned> {
+fn candidate(line: &BundleLine, origin: GolemId, how: How, life: &Life) -> Result<Entry, Turned> {
     let (rule, link) = line.meaning(&life.birth().world).map_err(Turned::Unreadable)?;
     let generation = line.provenance.sources.last().map_or(0, |source| source.generation);
     let mut entry =
@@ -183,7 +189,7 @@ fn candidate(line: &Line, origin: GolemId, how: How, life: &Life) -> Result<Entr
 }
 
 /// Takes in as many lines as one round has room for, and says what became of each.
-pub fn take_in(grimoire: &mut Grimoire, life: &Life, lines: &[&str], how: How) -> (Answer, Vec<Result<(), Turned>>) {
+pub fn take_in(grimoire: &mut Grimoire, life: &Life, lines: &[&str], how: How) -> (Curation, Vec<Result<(), Turned>>) {
     let (mut answer, mut told) = admit(grimoire, life, &[(None, lines.to_vec())], how);
     if how == How::Inherited {
         answer.adopt.extend(round::recollect(&expectations(lines, life), life));
@@ -193,7 +199,7 @@ pub fn take_in(grimoire: &mut Grimoire, life: &Life, lines: &[&str], how: How) -
 
 /// Runs the round that is due, with what siblings have told since the last. Returns, for each sibling, the lines that
 /// wait for another round: an hour lets in no more, or the golem is too young to judge.
-pub fn digest(grimoire: &mut Grimoire, life: &Life, parcels: &[&Parcel]) -> (Answer, Vec<Vec<String>>) {
+pub fn digest(grimoire: &mut Grimoire, life: &Life, parcels: &[&Parcel]) -> (Curation, Vec<Vec<String>>) {
     let told = parcels.iter().map(|parcel| (Some(parcel.from), parcel.lines.iter().map(String::as_str).collect()));
     let brought: Vec<(_, Vec<&str>)> = told.collect();
     let (answer, came) = admit(grimoire, life, &brought, How::Clade);
@@ -210,7 +216,7 @@ fn admit(
     life: &Life,
     parcels: &[(Option<GolemId>, Vec<&str>)],
     how: How,
-) -> (Answer, Vec<Vec<Result<(), Turned>>>) {
+) -> (Curation, Vec<Vec<Result<(), Turned>>>) {
     let mut answer = round::round(grimoire, life);
     let mut intake = life.knowing().intake.clone();
     // Siblings of which nothing more is let in: only their warnings are still read.
@@ -241,13 +247,13 @@ fn admit(
 }
 
 /// The rules in an estate, with what is left of their sender's confidence.
-fn expectations(lines: &[&str], life: &Life) -> Vec<Left> {
+fn expectations(lines: &[&str], life: &Life) -> Vec<EstateRule> {
     let read = lines.iter().filter_map(|line| bundle::read(line).ok());
     read.filter_map(|line| {
         let (rule, _) = line.meaning(&life.birth().world).ok()?;
         let rule = rule.filter(|rule| plausible(rule.domain, rule.effect, life).is_ok())?;
         let sender = if line.confidence.is_finite() { line.confidence } else { 0.0 };
-        Some(Left {
+        Some(EstateRule {
             heuristic: line.kind == Kind::Heuristic,
             trusted: inherited(How::Inherited, sender, 1, false),
             rule,
@@ -258,7 +264,7 @@ fn expectations(lines: &[&str], life: &Life) -> Vec<Left> {
 }
 
 /// Takes in rules that the owner wrote. They are tried like all others, and only the golem's own claims decide.
-pub fn proposed(grimoire: &mut Grimoire, life: &Life, rules: impl IntoIterator<Item = Parsed>) -> Answer {
+pub fn proposed(grimoire: &mut Grimoire, life: &Life, rules: impl IntoIterator<Item = Parsed>) -> Curation {
     let mut answer = round::round(grimoire, life);
     for rule in rules {
         let claim = Expectation { domain: rule.domain, effect: rule.effect, stance: rule.stance };
@@ -292,7 +298,7 @@ fn is_agents(entry: &Entry) -> bool {
 }
 
 /// True for an entry in the line for generations and still believed: what was learned becomes innate.
-fn innate(line: &Line, life: &Life) -> bool {
+fn innate(line: &BundleLine, life: &Life) -> bool {
     let first = line.provenance.sources.iter().map(|source| source.generation).min();
     let old = first.is_some_and(|first| life.birth().generation >= first + BALDWIN.0);
     old && line.confidence >= BALDWIN.1

@@ -20,6 +20,6 @@ pub use book::{ENTRIES, Grimoire, SOURCES, TEXT};
 pub use curator::{ARCHIVE, Round};
 pub(crate) use decide::curated;
 pub use ingest::{AN_HOUR, AN_HOUR_EACH, Turned, digest, proposed, take_in};
-pub use round::{Answer, DECISIONS, entry_of, round};
-pub use sameness::{Key, Subject, contradict};
+pub use round::{Curation, DECISIONS, entry_of, round};
+pub use sameness::{MeaningKey, Subject, contradict};
 pub use walk::{HOPS, Path};

@@ -53,7 +53,7 @@ pub const DECISIONS: usize = 512;
 
 /// The answer of a round.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Answer {
+pub struct Curation {
     pub round: u64,
     pub decisions: Vec<Decision>,
     pub alive: u32,
@@ -68,8 +68,8 @@ pub struct Answer {
 }
 
 /// Runs the round that is due. The Grimoire is as if the answer had already been written.
-pub fn round(grimoire: &mut Grimoire, life: &Life) -> Answer {
-    let mut answer = Answer { round: life.knowing().rounds + 1, ..Answer::default() };
+pub fn round(grimoire: &mut Grimoire, life: &Life) -> Curation {
+    let mut answer = Curation { round: life.knowing().rounds + 1, ..Curation::default() };
     grimoire.reserve(life.heuristics_made());
     let mut learn = Learn { grimoire, life, decisions: Vec::new() };
     learn.playbook();
@@ -506,7 +506,7 @@ fn futile(grimoire: &Grimoire) -> BTreeMap<GolemId, usize> {
 }
 
 /// A rule in an estate.
-pub(super) struct Left {
+pub(super) struct EstateRule {
     /// True for a heuristic, whose expectation is more exact than an insight's.
     pub heuristic: bool,
     pub trusted: f64,
@@ -547,14 +547,14 @@ fn having_shown(heuristic: Heuristic, shown: Option<Shown>, life: &Life) -> Heur
 
 /// Starts untried instincts where the golem's line left off, as far as that is trusted: with its expectation, and a
 /// share of the evidence. Only at birth: a golem that has begun to live has experience of its own.
-pub(super) fn recollect(left: &[Left], life: &Life) -> Vec<(u8, Heuristic)> {
+pub(super) fn recollect(left: &[EstateRule], life: &Life) -> Vec<(u8, Heuristic)> {
     let born_with = |h: &Heuristic| life.tick() == 0 && h.provenance == Provenance::Instinct && h.weight == 0.0;
     let untried = life.playbook().iter().enumerate().filter(|(_, h)| born_with(h));
     untried
         .filter_map(|(slot, h)| {
             let own = Parsed::from(h);
             let same = left.iter().filter(|left| left.rule.is_about_the_same(&own));
-            let Left { rule, trusted, shown, .. } =
+            let EstateRule { rule, trusted, shown, .. } =
                 same.max_by(|a, b| a.heuristic.cmp(&b.heuristic).then(a.trusted.total_cmp(&b.trusted)))?;
             let nothing = neutral(life.birth().world.domains[usize::from(h.domain)].kind);
             let effect = nothing + (rule.effect - nothing) * trusted.clamp(0.0, 1.0);

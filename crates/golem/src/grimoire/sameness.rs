@@ -10,7 +10,7 @@ use life::world::{DomainKind, Manifest};
 
 /// The meaning of an entry, in a form in which equal means the same.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Key {
+pub struct MeaningKey {
     kind: Kind,
     meaning: Meaning,
 }
@@ -36,8 +36,8 @@ pub struct Subject {
     blend: Vec<u8>,
 }
 
-impl Key {
-    pub fn of(entry: &Entry) -> Key {
+impl MeaningKey {
+    pub fn of(entry: &Entry) -> MeaningKey {
         let meaning = match (&entry.claim, entry.link) {
             (Some(claim), _) => Meaning::Claim {
                 subject: Subject::of(entry).expect("there is a claim"),
@@ -48,7 +48,7 @@ impl Key {
             (None, Some(link)) => Meaning::Link(link),
             (None, None) => Meaning::Words(words(&entry.text)),
         };
-        Key { kind: entry.kind, meaning }
+        MeaningKey { kind: entry.kind, meaning }
     }
 }
 

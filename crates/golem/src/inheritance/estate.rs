@@ -6,10 +6,10 @@ use life::rule::neutral;
 
 use super::bottleneck::compress;
 use crate::grimoire::Grimoire;
-use crate::grimoire::bundle::{self, Line};
+use crate::grimoire::bundle::{self, BundleLine};
 
 /// Lines of a Grimoire for an heir: through the bottleneck, in the words of the world, surest surprises first.
-pub fn estate(grimoire: &Grimoire, life: &Life, budget: usize) -> Vec<Line> {
+pub fn estate(grimoire: &Grimoire, life: &Life, budget: usize) -> Vec<BundleLine> {
     let mut chosen = compress(grimoire.entries(), life.now(), budget);
     chosen.sort_by(|a, b| surprise(b, life).total_cmp(&surprise(a, life)).then(a.id.cmp(&b.id)));
     chosen.into_iter().map(|entry| bundle::export(entry, life)).collect()

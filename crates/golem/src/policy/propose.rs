@@ -14,7 +14,7 @@ use super::sending::intend;
 use super::{ask, close_all, give_way};
 
 /// A proposal the cage has let through, in units and money.
-struct Order {
+struct CagedOrder {
     action: u8,
     units: i64,
     reserved: Usdc,
@@ -49,7 +49,7 @@ pub(crate) fn propose(draft: &mut Draft<'_>, proposal: &Proposal) -> Result<(), 
     Ok(())
 }
 
-fn consider(life: &Life, at: Time, proposal: &Proposal) -> Result<Order, Refusal> {
+fn consider(life: &Life, at: Time, proposal: &Proposal) -> Result<CagedOrder, Refusal> {
     let Proposal { action, size } = *proposal;
     let spec = life.birth().world.actions.get(usize::from(action)).ok_or(Refusal::Unknown)?;
     gate(life, spec.effect)?;
@@ -68,7 +68,7 @@ fn consider(life: &Life, at: Time, proposal: &Proposal) -> Result<Order, Refusal
             if units == 0 {
                 Err(Refusal::Funds)
             } else {
-                Ok(Order { action, units, reserved: Usdc::ZERO, evidence: None, caution: 100 })
+                Ok(CagedOrder { action, units, reserved: Usdc::ZERO, evidence: None, caution: 100 })
             }
         }
         Effect::Adds => {
@@ -82,7 +82,7 @@ fn consider(life: &Life, at: Time, proposal: &Proposal) -> Result<Order, Refusal
 }
 
 /// Holds new exposure to every rule of the cage.
-fn add(life: &Life, at: Time, action: u8, size: f64) -> Result<Order, Refusal> {
+fn add(life: &Life, at: Time, action: u8, size: f64) -> Result<CagedOrder, Refusal> {
     let (policy, day) = (&life.policy(), Day::of(life, at));
     let bps = size * 10_000.0;
     if bps > f64::from(policy.per_action_bps) {
@@ -109,7 +109,7 @@ fn add(life: &Life, at: Time, action: u8, size: f64) -> Result<Order, Refusal> {
         return Err(Refusal::Funds);
     }
     let units = whole_lots(units_for(budget, life.seen().unit.as_micros()), life);
-    if units <= 0 { Err(Refusal::Funds) } else { Ok(Order { action, units, reserved: budget, evidence, caution }) }
+    if units <= 0 { Err(Refusal::Funds) } else { Ok(CagedOrder { action, units, reserved: budget, evidence, caution }) }
 }
 
 /// No edge, no action: what holding has paid must be worth its cost even at its lower bound.

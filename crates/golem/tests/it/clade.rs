@@ -4,7 +4,7 @@
 use crate::common::Rig;
 use golem::clade::{Died, News, Parcel};
 use golem::constitution::MindKind;
-use golem::grimoire::bundle::{Line, VERSION};
+use golem::grimoire::bundle::{BundleLine, VERSION};
 use golem::grimoire::{
     AN_HOUR, AN_HOUR_EACH, Class, Decision, Entry, Grimoire, How, Kind, PASSED_ON, Provenance, Source, Status, digest,
 };
@@ -26,7 +26,7 @@ fn sibling(n: u8) -> GolemId {
 
 fn line(kind: Kind, than: f64, origin: GolemId, hops: u32) -> String {
     let rule = format!("when level > {than} expect tide x1.2");
-    let line = Line {
+    let line = BundleLine {
         bundle: VERSION,
         kind,
         text: rule.clone(),

@@ -126,7 +126,7 @@ fn whole_night(golem: &Golem, memory: &Memory) -> (Golem, Found) {
 }
 
 /// An episode of a world of one level, of which nothing special is known.
-fn experience(number: u64, state: golem::episode::State, actual: f64) -> Experience {
+fn experience(number: u64, state: golem::episode::Impression, actual: f64) -> Experience {
     let level = |value: f64| [value].into_iter().collect();
     Experience {
         number,
@@ -368,7 +368,7 @@ fn what_is_staged_is_mostly_true_and_what_is_not_true_is_mostly_not_staged() {
         let planted = night % 2 == 0;
         let mut memory = Memory::default();
         for number in 1..=160 {
-            let state: golem::episode::State = (0..3).map(|_| dice.chance() as f32 - 0.5).collect();
+            let state: golem::episode::Impression = (0..3).map(|_| dice.chance() as f32 - 0.5).collect();
             let way = if planted && state[0] > 0.0 { 1.3 } else { 1.0 };
             let actual = 100.0 * way * (0.6 + 0.8 * dice.chance());
             memory.keep(experience(number, state, actual));

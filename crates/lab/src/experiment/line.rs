@@ -118,7 +118,7 @@ struct Legacy {
 }
 
 /// Errors by where in a path they came due.
-struct Tally {
+struct ErrorTally {
     counted: Errors,
     early: Errors,
     after: Errors,
@@ -127,10 +127,10 @@ struct Tally {
     changes: Vec<u64>,
 }
 
-impl Tally {
-    fn new(path: &Path<'_>, start: Time, interval: Span) -> Tally {
+impl ErrorTally {
+    fn new(path: &Path<'_>, start: Time, interval: Span) -> ErrorTally {
         let tick = |at: &Time| at.since(start).as_millis() / interval.as_millis().max(1);
-        Tally {
+        ErrorTally {
             counted: Errors::default(),
             early: Errors::default(),
             after: Errors::default(),
@@ -160,7 +160,7 @@ impl Tally {
 
 /// Page and Hinkley: how much worse one does than one used to, added up.
 #[derive(Default)]
-struct Watch {
+struct ChangeWatch {
     seen: f64,
     mean: f64,
     sum: f64,
@@ -168,7 +168,7 @@ struct Watch {
     usual: Errors,
 }
 
-impl Watch {
+impl ChangeWatch {
     /// Whether what came due just now shows a change.
     fn notices(&mut self, errors: &Errors, weights: &[f64], figures: &Detector) -> bool {
         self.usual.add(errors);
@@ -198,7 +198,7 @@ pub fn run(path: &Path<'_>, arm: &Settled, cuts: &[Time]) -> Result<(Fared, Vec<
     let weights: Vec<f64> = world.manifest().domains.iter().map(|domain| domain.weight).collect();
     drop(world);
     let end = start + interval.times(budget.ticks);
-    let mut tally = Tally::new(path, start, interval);
+    let mut tally = ErrorTally::new(path, start, interval);
     let (mut fared, mut ends) = (Fared::default(), Vec::new());
     let mut legacy: Option<Legacy> = None;
     let (mut born, mut generation) = (start, 0);
@@ -260,13 +260,13 @@ fn live(
     life: &mut Rehearsal,
     arm: &Settled,
     within: &Stretch<'_>,
-    tally: &mut Tally,
+    tally: &mut ErrorTally,
     legacy: Option<&Legacy>,
 ) -> Result<Lived, Error> {
     let interval = arm.constitution.interval;
     let place = |at: Time| at.since(within.start).as_millis() / interval.as_millis().max(1);
     let (mut all, mut again) = (Errors::default(), 0);
-    let (mut claims, mut watch, mut noticed) = (Listener::even(), Watch::default(), false);
+    let (mut claims, mut watch, mut noticed) = (Listener::even(), ChangeWatch::default(), false);
     let newborn = within.generation > 0 && !arm.same_soul;
     while !life.is_over() && life.life().due() <= within.cut && !noticed {
         let mut errors = Errors::default();

@@ -51,7 +51,7 @@ pub struct Experiment {
     #[serde(default)]
     pub set: Keys,
     pub minds: Vec<Mind>,
-    pub worlds: Vec<Place>,
+    pub worlds: Vec<DialWorld>,
     pub arms: Vec<Arm>,
 }
 
@@ -133,7 +133,7 @@ pub struct Mind {
 /// A world with a dial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Place {
+pub struct DialWorld {
     pub name: String,
     /// The world at the place of the dial that the question is about; for recorded data the first file.
     pub spec: Spec,
@@ -320,7 +320,7 @@ impl Experiment {
         Ok(())
     }
 
-    fn check_place(&self, place: &Place) -> Result<(), Error> {
+    fn check_place(&self, place: &DialWorld) -> Result<(), Error> {
         let Budget { ticks, from, note_every } = self.budget(place);
         if ticks == 0 || from >= ticks || note_every == 0 || from % note_every != 0 {
             return wrong("a budget counts from a whole number of notes before its end");
@@ -345,32 +345,32 @@ impl Experiment {
     }
 
     /// The budget of a place, or the one that holds for all.
-    pub fn budget(&self, place: &Place) -> Budget {
+    pub fn budget(&self, place: &DialWorld) -> Budget {
         place.budget.unwrap_or(self.budget)
     }
 
     /// Where the dial stands: first what the question is about.
-    pub fn dial(&self, place: &Place) -> Vec<f64> {
+    pub fn dial(&self, place: &DialWorld) -> Vec<f64> {
         let Some(field) = &place.dial else { return vec![0.0] };
         let main = serde_json::to_value(&place.spec).expect("plain data")[field].as_f64().unwrap_or(0.0);
         [main].into_iter().chain(place.at.iter().copied().filter(|at| *at != main)).collect()
     }
 
     /// The world with its dial at this place.
-    pub fn at(&self, place: &Place, number: usize) -> Result<Spec, Error> {
+    pub fn at(&self, place: &DialWorld, number: usize) -> Result<Spec, Error> {
         let Some(field) = &place.dial else { return Ok(place.spec.clone()) };
         let mut spec = serde_json::to_value(&place.spec).expect("plain data");
         spec[field] = self.dial(place)[number].into();
         serde_json::from_value(spec).map_err(|e| Error::File(format!("{} has no dial '{field}': {e}", place.name)))
     }
 
-    pub fn everyone(&self) -> impl Iterator<Item = (&Place, &Mind, &Arm)> {
+    pub fn everyone(&self) -> impl Iterator<Item = (&DialWorld, &Mind, &Arm)> {
         let minds = move |place| self.minds.iter().map(move |mind| (place, mind));
         self.worlds.iter().flat_map(minds).flat_map(|(place, mind)| self.arms.iter().map(move |arm| (place, mind, arm)))
     }
 
     /// An arm in a world, under a mind, with one of its settings: everything golems of it are made of.
-    pub fn settled(&self, place: &Place, mind: &Mind, arm: &Arm, choice: &Keys) -> Result<arm::Settled, Error> {
+    pub fn settled(&self, place: &DialWorld, mind: &Mind, arm: &Arm, choice: &Keys) -> Result<arm::Settled, Error> {
         let mut keys = self.set.clone();
         for more in [&place.set, &arm.set, choice] {
             keys.extend(more.clone());

@@ -21,7 +21,7 @@ pub struct Findings {
     /// Of the experiment, its data, and what was tuned: sealed before any path was opened that is reported on.
     pub seal: String,
     pub thesis: String,
-    pub places: Vec<Found>,
+    pub places: Vec<WorldFinding>,
     pub tuned: Tuned,
     pub rehearsal: Vec<(String, Rehearsed)>,
     /// By world: what holds at every setting and in every sample, in words.
@@ -33,7 +33,7 @@ pub struct Findings {
 
 /// One world, one setting of the mind, one place of the dial, one sample.
 #[derive(Clone, Debug, Serialize)]
-pub struct Found {
+pub struct WorldFinding {
     pub phase: Phase,
     pub world: String,
     pub mind: String,
@@ -138,7 +138,7 @@ fn differences(here: &[&Done], one: &str, other: &str) -> Vec<f64> {
     here.iter().filter_map(|d| Some(skill(d, one)? - skill(d, other)?)).collect()
 }
 
-fn found(experiment: &Experiment, here: &[&Done], named: (Phase, String, String, f64, bool)) -> Found {
+fn found(experiment: &Experiment, here: &[&Done], named: (Phase, String, String, f64, bool)) -> WorldFinding {
     let (phase, world, mind, dial, main) = named;
     let analysis = &experiment.analysis;
     let held = |one: &str, other: &str| stats::difference(&differences(here, one, other), analysis.draws);
@@ -152,7 +152,7 @@ fn found(experiment: &Experiment, here: &[&Done], named: (Phase, String, String,
     // Who could not be held against one of them has not beaten it.
     let missing = against.len() < analysis.against.len();
     let luck = if missing { 1.0 } else { against.iter().map(|(_, d)| d.better).fold(0.0, f64::max) };
-    Found {
+    WorldFinding {
         phase,
         world,
         mind,
@@ -189,7 +189,7 @@ fn mean_of(here: &[&Done], arm: &str) -> Mean {
 }
 
 /// Corrects each claim for the number of worlds it was made in, and each loss for all worlds and all controls.
-fn over_worlds(experiment: &Experiment, places: &mut [Found]) {
+fn over_worlds(experiment: &Experiment, places: &mut [WorldFinding]) {
     let analysis = &experiment.analysis;
     let groups: Vec<(Phase, String)> = places.iter().map(|found| (found.phase, found.mind.clone())).collect();
     for group in groups.iter().collect::<std::collections::BTreeSet<_>>() {
@@ -232,7 +232,7 @@ fn over_worlds(experiment: &Experiment, places: &mut [Found]) {
 /// The analysis itself, tried on twins of every world.
 fn rehearsal(experiment: &Experiment, done: &[Done]) -> Vec<(String, Rehearsed)> {
     let analysis = &experiment.analysis;
-    let of = |(world, place): (usize, &super::Place)| {
+    let of = |(world, place): (usize, &super::DialWorld)| {
         let here = |d: &&Done| {
             d.unit.phase == Phase::Reporting && d.unit.world == world && d.unit.dial == 0 && d.unit.mind == 0
         };
@@ -246,9 +246,9 @@ fn rehearsal(experiment: &Experiment, done: &[Done]) -> Vec<(String, Rehearsed)>
 }
 
 /// By world: what holds at every setting of the mind and in every sample.
-fn answers(experiment: &Experiment, places: &[Found]) -> Vec<(String, String)> {
-    let answer = |place: &super::Place| {
-        let mine: Vec<&Found> = places.iter().filter(|found| found.main && found.world == place.name).collect();
+fn answers(experiment: &Experiment, places: &[WorldFinding]) -> Vec<(String, String)> {
+    let answer = |place: &super::DialWorld| {
+        let mine: Vec<&WorldFinding> = places.iter().filter(|found| found.main && found.world == place.name).collect();
         let minds =
             if experiment.minds.len() > 1 { "at every setting of the mind" } else { "at the one setting of the mind" };
         let twice = mine.iter().any(|found| found.phase == Phase::Again);
@@ -297,29 +297,29 @@ fn answers(experiment: &Experiment, places: &[Found]) -> Vec<(String, String)> {
 }
 
 /// The places of a dial from never to always: 0 is never, and fewer days are more often.
-pub fn along_the_dial<'a>(places: &'a [Found], world: &str, mind: &str, phase: Phase) -> Vec<&'a Found> {
-    let mut all: Vec<&Found> =
+pub fn along_the_dial<'a>(places: &'a [WorldFinding], world: &str, mind: &str, phase: Phase) -> Vec<&'a WorldFinding> {
+    let mut all: Vec<&WorldFinding> =
         places.iter().filter(|f| f.world == world && f.mind == mind && f.phase == phase).collect();
-    let often = |f: &&Found| if f.dial == 0.0 { 0.0 } else { 1.0 / f.dial };
+    let often = |f: &&WorldFinding| if f.dial == 0.0 { 0.0 } else { 1.0 / f.dial };
     all.sort_by(|a, b| often(a).total_cmp(&often(b)));
     all
 }
 
 /// The control that came nearest to the thesis or furthest ahead of it.
-pub fn hardest(found: &Found) -> Option<&(String, Difference)> {
+pub fn hardest(found: &WorldFinding) -> Option<&(String, Difference)> {
     found.against.iter().min_by(|a, b| a.1.mean.total_cmp(&b.1.mean))
 }
 
 /// Whether somewhere between never and always the thesis stands clearly better than at both ends.
-fn inverted(dial: &[&Found]) -> Option<bool> {
+fn inverted(dial: &[&WorldFinding]) -> Option<bool> {
     let all: Vec<&Difference> = dial.iter().filter_map(|f| hardest(f).map(|(_, d)| d)).collect();
     let [first, middle @ .., last] = &all[..] else { return None };
     (!middle.is_empty()).then(|| middle.iter().any(|d| d.low > first.high && d.low > last.high))
 }
 
-fn verdict(experiment: &Experiment, places: &[Found]) -> Vec<String> {
+fn verdict(experiment: &Experiment, places: &[WorldFinding]) -> Vec<String> {
     let main = || places.iter().filter(|found| found.main);
-    let won = |found: &&Found| found.verdict == Verdict::Better;
+    let won = |found: &&WorldFinding| found.verdict == Verdict::Better;
     let all = main().count();
     let thesis = &experiment.analysis.thesis;
     let mut told = vec![format!(
@@ -372,7 +372,7 @@ fn verdict(experiment: &Experiment, places: &[Found]) -> Vec<String> {
 }
 
 /// Rows of one sample along the dial, by world and setting.
-fn dials<'a>(experiment: &Experiment, places: &'a [Found]) -> Vec<(Phase, Vec<Vec<&'a Found>>)> {
+fn dials<'a>(experiment: &Experiment, places: &'a [WorldFinding]) -> Vec<(Phase, Vec<Vec<&'a WorldFinding>>)> {
     let rows = |phase: Phase| {
         let both = experiment.worlds.iter().flat_map(|w| experiment.minds.iter().map(move |m| (w, m)));
         let rows = both.map(|(world, mind)| along_the_dial(places, &world.name, &mind.name, phase));
@@ -515,7 +515,7 @@ pub fn markdown(experiment: &Experiment, findings: &Findings, seal: &Seal) -> St
     text
 }
 
-fn place(text: &mut String, found: &Found, findings: &Findings) {
+fn place(text: &mut String, found: &WorldFinding, findings: &Findings) {
     let _ = writeln!(
         text,
         "## {}, {} mind, {}\n\n{} paths. {}: {}.",
@@ -567,7 +567,7 @@ fn dial_rows(text: &mut String, experiment: &Experiment, findings: &Findings) {
             findings.thesis
         );
         for row in rows {
-            let cell = |f: &&Found| {
+            let cell = |f: &&WorldFinding| {
                 hardest(f).map_or(String::new(), |(name, d)| format!("{}: {} of {name}", f.dial, range(d)))
             };
             let cells: Vec<String> = row.iter().map(cell).collect();

@@ -17,7 +17,7 @@ pub use super::arm::Tuned;
 use super::arm::{Ends, Settled};
 use super::fault::{io, wrong};
 use super::line::{self, Fared};
-use super::{Arm, Error, Experiment, Keys, Mind, Phase, Place};
+use super::{Arm, DialWorld, Error, Experiment, Keys, Mind, Phase};
 use crate::skill::Errors;
 
 /// One piece of work.
@@ -57,7 +57,7 @@ pub struct Bench {
 
 impl Bench {
     pub fn new(experiment: Experiment) -> Result<Bench, Error> {
-        let files = |place: &Place| -> Result<Vec<Candles>, Error> {
+        let files = |place: &DialWorld| -> Result<Vec<Candles>, Error> {
             let mut spec = place.spec.clone();
             let first = spec.candles().map(|(file, _)| file.clone());
             first.iter().chain(&place.files).map(|file| Ok(Candles::read(file)?.0)).collect()
@@ -95,7 +95,7 @@ impl Bench {
     }
 
     /// Windows that recorded data has.
-    fn room(&self, place: &Place, phase: Phase) -> Result<Option<u64>, Error> {
+    fn room(&self, place: &DialWorld, phase: Phase) -> Result<Option<u64>, Error> {
         let Some(windows) = &place.windows else { return Ok(None) };
         let (from, to) = windows.of(phase)?;
         let each = self.window(place)?;
@@ -103,7 +103,7 @@ impl Bench {
     }
 
     /// How long one is.
-    fn window(&self, place: &Place) -> Result<Span, Error> {
+    fn window(&self, place: &DialWorld) -> Result<Span, Error> {
         let (mind, arm) = (&self.experiment.minds[0], &self.experiment.arms[0]);
         let settled = self.experiment.settled(place, mind, arm, &arm.choices()[0])?;
         Ok(settled.constitution.interval.times(self.experiment.budget(place).ticks))
@@ -132,7 +132,7 @@ impl Bench {
     fn on_one_measure(
         &self,
         told: Vec<(String, Fared)>,
-        place: &Place,
+        place: &DialWorld,
         unit: &Unit,
         strand: usize,
     ) -> Result<Vec<(String, Fared)>, Error> {
@@ -154,7 +154,7 @@ impl Bench {
     }
 
     /// Every setting of every arm that has any to choose from.
-    fn tune(&self, unit: &Unit, place: &Place, mind: &Mind, strand: usize) -> Result<Vec<(String, Fared)>, Error> {
+    fn tune(&self, unit: &Unit, place: &DialWorld, mind: &Mind, strand: usize) -> Result<Vec<(String, Fared)>, Error> {
         let mut all = Vec::new();
         for arm in self.experiment.arms.iter().filter(|arm| !arm.tune.is_empty()) {
             for (number, choice) in arm.choices().iter().enumerate() {
@@ -179,7 +179,7 @@ impl Bench {
     fn hold(
         &self,
         unit: &Unit,
-        place: &Place,
+        place: &DialWorld,
         mind: &Mind,
         strand: usize,
         tuned: &Tuned,
@@ -212,7 +212,7 @@ impl Bench {
     }
 
     /// When the thesis' golem died on another path, as if that path had begun where this one did.
-    fn another(&self, unit: &Unit, place: &Place, strand: usize, thesis: &Settled) -> Result<Vec<Time>, Error> {
+    fn another(&self, unit: &Unit, place: &DialWorld, strand: usize, thesis: &Settled) -> Result<Vec<Time>, Error> {
         let partner = unit.path ^ 1;
         // The last of an odd number of windows has no other neighbour than the one before it.
         let past = self.room(place, unit.phase)?.is_some_and(|room| partner >= room);
@@ -223,7 +223,7 @@ impl Bench {
     }
 
     /// Where a path of recorded data begins; simulated ones all begin at the same time.
-    fn start(&self, unit: &Unit, place: &Place, path: u64) -> Result<Time, Error> {
+    fn start(&self, unit: &Unit, place: &DialWorld, path: u64) -> Result<Time, Error> {
         let Some(windows) = &place.windows else { return Ok(Time::default()) };
         Ok(windows.of(unit.phase)?.0 + self.window(place)?.times(path))
     }
@@ -231,7 +231,7 @@ impl Bench {
     fn line(
         &self,
         unit: &Unit,
-        place: &Place,
+        place: &DialWorld,
         strand: usize,
         path: u64,
         arm: &Settled,
@@ -255,12 +255,12 @@ impl Bench {
         sample.wrapping_mul(1_000_003).wrapping_add(path)
     }
 
-    fn spec(&self, place: &Place, unit: &Unit, path: u64) -> Result<Spec, Error> {
+    fn spec(&self, place: &DialWorld, unit: &Unit, path: u64) -> Result<Spec, Error> {
         Ok(self.experiment.at(place, unit.dial)?.with_seed(self.seed(unit, path)))
     }
 
     /// The world of a path, from its beginning.
-    fn opened(&self, place: &Place, unit: &Unit, strand: usize, path: u64) -> Result<Box<dyn World + Send>, Error> {
+    fn opened(&self, place: &DialWorld, unit: &Unit, strand: usize, path: u64) -> Result<Box<dyn World + Send>, Error> {
         let start = self.start(unit, place, path)?;
         let candles = || self.candles[unit.world][strand].clone();
         Ok(match self.spec(place, unit, path)? {

@@ -5,7 +5,7 @@ use golem::constitution::{Constitution, StressMode};
 use golem::{Span, Usdc};
 use lab::arms::{self, Arms};
 use lab::lives::PLAN;
-use lab::{Outcome, Plan};
+use lab::{LifeOutcome, Plan};
 use world::Spec;
 
 const MODES: [(&str, StressMode); 3] =
@@ -64,7 +64,8 @@ fn what_is_only_shown_changes_nothing_and_what_is_enforced_closes_something() {
     print("a simulated market whose relations change every five days", &arms);
     // Where nothing is enforced, the only trace is what is noted of the load, and the looking into itself.
     let (off, visible) = (&outcomes[0].1, &outcomes[1].1);
-    let told = |o: &Outcome| (o.ticks, o.fitness.to_bits(), o.returned.map(f64::to_bits), o.actions, o.ending.clone());
+    let told =
+        |o: &LifeOutcome| (o.ticks, o.fitness.to_bits(), o.returned.map(f64::to_bits), o.actions, o.ending.clone());
     assert_eq!(off.iter().map(told).collect::<Vec<_>>(), visible.iter().map(told).collect::<Vec<_>>());
     assert_eq!(of(&arms, "load, on average")[0].mean, 0.0, "off is off");
     assert!(of(&arms, "load, on average")[1].mean > 0.01, "something presses");
@@ -111,7 +112,8 @@ fn arms_in_a_market_with_an_edge_to_find() {
 #[test]
 fn arms_on_real_hours() {
     let Some(files) = crate::common::hours_of(&["eth", "btc", "link"]) else { return };
-    let mut pooled: Vec<(String, Vec<Outcome>)> = MODES.iter().map(|(name, _)| ((*name).to_owned(), vec![])).collect();
+    let mut pooled: Vec<(String, Vec<LifeOutcome>)> =
+        MODES.iter().map(|(name, _)| ((*name).to_owned(), vec![])).collect();
     for file in files {
         let bars = world::Candles::read(&file).unwrap().0.bars().len() as u64;
         let window = 24 * 90;

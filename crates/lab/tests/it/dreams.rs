@@ -14,7 +14,7 @@ use golem::{Span, Usdc};
 use lab::arms::{self, Cell};
 use lab::lives::PLAN;
 use lab::rehearsal::Rehearsal;
-use lab::{Outcome, Plan};
+use lab::{LifeOutcome, Plan};
 use world::{Ledger, Spec};
 
 const NOTE: u64 = 200;
@@ -52,7 +52,7 @@ fn plan(lives: u64, seed: u64, relations_change_days: f64, flip: bool, ticks: u6
     }
 }
 
-type Lived = Vec<(String, Vec<Outcome>)>;
+type Lived = Vec<(String, Vec<LifeOutcome>)>;
 
 fn live(plan: &Plan) -> Lived {
     let arm = |name: &str, change: &dyn Fn(&mut Plan)| {
@@ -81,7 +81,7 @@ fn row(name: &str, values: &[Vec<Option<f64>>]) -> Vec<Cell> {
     cells
 }
 
-fn measured(lived: &Lived, measure: impl Fn(&Outcome) -> Option<f64>) -> Vec<Vec<Option<f64>>> {
+fn measured(lived: &Lived, measure: impl Fn(&LifeOutcome) -> Option<f64>) -> Vec<Vec<Option<f64>>> {
     lived.iter().map(|(_, outcomes)| outcomes.iter().map(&measure).collect()).collect()
 }
 
@@ -99,7 +99,7 @@ fn table(title: &str, lived: &Lived) {
     row("fitness at the end", &measured(lived, |o| Some(o.fitness)));
     row("return", &measured(lived, |o| o.returned));
     for (name, outcomes) in lived {
-        let sum = |f: fn(&Outcome) -> u64| outcomes.iter().map(f).sum::<u64>();
+        let sum = |f: fn(&LifeOutcome) -> u64| outcomes.iter().map(f).sum::<u64>();
         let (nights, tried, right) = (sum(|o| o.nights), sum(|o| o.tried), sum(|o| o.borne_out));
         if tried > 0 {
             println!(
@@ -114,9 +114,9 @@ fn table(title: &str, lived: &Lived) {
 /// that were lived if it never was.
 fn recovery(lived: &Lived) -> Vec<Vec<Option<f64>>> {
     let turn = (FLIP / NOTE) as usize;
-    let late = |o: &Outcome| mean(&o.skill_lately[o.skill_lately.len() * 3 / 4..]);
+    let late = |o: &LifeOutcome| mean(&o.skill_lately[o.skill_lately.len() * 3 / 4..]);
     let targets: Vec<f64> = lived[0].1.iter().map(|o| 0.8 * late(o)).collect();
-    let regained = |(o, target): (&Outcome, &f64)| {
+    let regained = |(o, target): (&LifeOutcome, &f64)| {
         let after = &o.skill_lately[turn..];
         let notes = after.windows(SMOOTH).position(|w| mean(w) >= *target).unwrap_or(after.len());
         Some((notes as u64 * NOTE) as f64)
@@ -141,7 +141,7 @@ fn dreams_when_the_world_turns() {
     let (lives, ticks) = if full() { (300, 16_000) } else { (40, 10_000) };
     let lived = live(&plan(lives, 8_200, 0.0, true, ticks));
     table("the world turns once, at tick 6,000", &lived);
-    let since = |o: &Outcome| Some(mean(&o.skill_lately[(FLIP / NOTE) as usize..]));
+    let since = |o: &LifeOutcome| Some(mean(&o.skill_lately[(FLIP / NOTE) as usize..]));
     let skill = row("skill since the turn", &measured(&lived, since));
     let cells = row("ticks to recover", &recovery(&lived));
     println!("full against off: {:+.0} % of the time to recover", 100.0 * cells[3].difference / cells[0].mean);

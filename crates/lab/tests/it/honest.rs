@@ -3,7 +3,7 @@
 
 use crate::common::{full, plan};
 use golem::time::Span;
-use lab::{Errors, Outcome, Plan, lives};
+use lab::{Errors, LifeOutcome, Plan, lives};
 use world::Spec;
 
 /// Ticks between two notes; the first 400 are a newborn's.
@@ -19,8 +19,8 @@ fn sim(relations_change_days: f64, flip_tick: Option<u64>, lives: u64, seed: u64
 }
 
 /// Skill over some stretches of all lives, by the weights of their world.
-fn pooled(outcomes: &[Outcome], weights: &[f64], stretches: std::ops::Range<usize>) -> f64 {
-    let some = |outcome: &Outcome| {
+fn pooled(outcomes: &[LifeOutcome], weights: &[f64], stretches: std::ops::Range<usize>) -> f64 {
+    let some = |outcome: &LifeOutcome| {
         outcome.errors.get(stretches.start..stretches.end.min(outcome.errors.len())).map(<[Errors]>::to_vec)
     };
     let all = outcomes.iter().filter_map(some).flatten().fold(Errors::default(), |sum, more| sum.and(&more));
@@ -44,7 +44,7 @@ struct Row {
 }
 
 fn both(name: &str, plans: &[Plan]) -> Row {
-    let lived = |laws: u16| -> Vec<Outcome> {
+    let lived = |laws: u16| -> Vec<LifeOutcome> {
         plans
             .iter()
             .flat_map(|plan| lives::run(&Plan { laws: Some(laws), ..plan.clone() }, 2, |_| {}).unwrap().1)
@@ -53,7 +53,7 @@ fn both(name: &str, plans: &[Plan]) -> Row {
     let manifest = plans[0].world.open(world::Ledger::memory()).unwrap().manifest();
     let weights: Vec<f64> = manifest.domains.iter().map(|spec| spec.weight).collect();
     let at = manifest.domains.iter().position(|spec| spec.name == "volatility");
-    let of = |outcomes: &[Outcome]| {
+    let of = |outcomes: &[LifeOutcome]| {
         let turn = (TURN / NOTE) as usize;
         let skill = |range| pooled(outcomes, &weights, range);
         let only: Vec<f64> = (0..weights.len()).map(|n| f64::from(u8::from(Some(n) == at))).collect();

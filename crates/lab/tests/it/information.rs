@@ -4,7 +4,7 @@
 use crate::common::{full, rehearsal};
 use golem::Usdc;
 use golem::constitution::{Clocks, Constitution};
-use golem::information::{Heard, Sign};
+use golem::information::{ClaimLog, Sign};
 use golem::time::Span;
 use world::{Ledger, Spec};
 
@@ -28,7 +28,7 @@ fn lived(seed: u64, turns: bool, learns: bool, ticks: u64) -> Told {
     let mut constitution = Constitution { clocks, ..Constitution::bare() };
     constitution.dream.enabled = false;
     constitution.mind.learn_until = (!learns).then(|| tick.times(TURN));
-    let (mut life, mut heard) = (rehearsal("bits", seed, world, constitution, Usdc::dollars(10)), Heard::default());
+    let (mut life, mut heard) = (rehearsal("bits", seed, world, constitution, Usdc::dollars(10)), ClaimLog::default());
     let mut told = Told { sign: None, clock: None, early: 0, before: 0.0, after: 0.0 };
     while life.life().tick() < ticks && !life.life().is_dead() {
         let known = heard.windows.len();

@@ -4,7 +4,7 @@
 use crate::common::{full, plan};
 use golem::time::Span;
 use lab::arms::Cell;
-use lab::{Outcome, Plan, lives};
+use lab::{LifeOutcome, Plan, lives};
 use world::Spec;
 
 const NOTE: u64 = 200;
@@ -12,14 +12,14 @@ const TURN: u64 = 4_000;
 const HELD_OUT: u64 = 1_704_067_200; // 2024-01-01
 
 /// Skill over some stretches of one life, as a mean of what each of them came to.
-fn skill(outcome: &Outcome, stretches: std::ops::Range<usize>) -> f64 {
+fn skill(outcome: &LifeOutcome, stretches: std::ops::Range<usize>) -> f64 {
     let some = &outcome.skill_lately[stretches.start.min(outcome.skill_lately.len())..];
     let some = &some[..some.len().min(stretches.end - stretches.start)];
     some.iter().sum::<f64>() / some.len().max(1) as f64
 }
 
 fn told(name: &str, plans: &[Plan]) -> [Cell; 3] {
-    let lived = |phages: bool| -> Vec<Outcome> {
+    let lived = |phages: bool| -> Vec<LifeOutcome> {
         let with = |plan: &Plan| {
             let mut plan = plan.clone();
             plan.constitution.mind.phages = phages;
@@ -30,7 +30,7 @@ fn told(name: &str, plans: &[Plan]) -> [Cell; 3] {
     let (with, without) = (lived(true), lived(false));
     let turn = (TURN / NOTE) as usize;
     let cell = |range: std::ops::Range<usize>| {
-        let of = |all: &[Outcome]| all.iter().map(|one| skill(one, range.clone())).collect::<Vec<f64>>();
+        let of = |all: &[LifeOutcome]| all.iter().map(|one| skill(one, range.clone())).collect::<Vec<f64>>();
         Cell::of(&of(&with), &of(&without))
     };
     let cells = [cell(0..usize::MAX / 2), cell(turn..turn + 3), cell(turn + 3..turn + 10)];

@@ -2,14 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::State;
+use super::Impression;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename = "EpisodeEvent")]
 pub enum Event {
     Remembered {
         why: u8,
-        state: Box<State>,
+        state: Box<Impression>,
     },
     /// The oldest open episode has ended.
     LookedBack {

@@ -12,4 +12,4 @@ mod state;
 pub(crate) use apply::apply;
 pub use event::Event;
 pub use read::horizon;
-pub use state::{Episodes, Pending, State, Surprise, why};
+pub use state::{Episodes, Impression, Pending, Surprise, why};

@@ -23,7 +23,7 @@ pub mod why {
 }
 
 /// Features of the world as they were; half the precision is plenty for likeness.
-pub type State = ArrayVec<f32, { limits::FEATURES }>;
+pub type Impression = ArrayVec<f32, { limits::FEATURES }>;
 
 /// An episode whose end is not known yet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -32,7 +32,7 @@ pub struct Pending {
     pub unit: Usdc,
     pub exposed: bool,
     /// Features of the world.
-    pub state: State,
+    pub state: Impression,
     /// Values of its domains.
     pub values: Values,
 }

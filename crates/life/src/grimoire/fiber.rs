@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 use super::entry::Expectation;
-use crate::episode::State;
+use crate::episode::Impression;
 use crate::laws::Laws;
 use crate::prose::Prose;
 use crate::rule::{Condition, learning};
@@ -27,7 +27,7 @@ pub struct Fiber {
 /// An episode from its beginning to its end.
 pub(crate) struct Whole<'a> {
     pub number: u64,
-    pub state: &'a State,
+    pub state: &'a Impression,
     pub base: &'a Values,
     pub actual: &'a Values,
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Watched;
 use super::fiber::Fiber;
-use crate::episode::State;
+use crate::episode::Impression;
 use crate::id::GolemId;
 use crate::limits;
 use crate::rule::Heuristic;
@@ -29,7 +29,7 @@ pub struct Knowing {
     /// How many entries each of the last rounds archived, newest last.
     pub archived: VecDeque<u32>,
     pub shelf: Vec<Heuristic>,
-    pub scars: Vec<State>,
+    pub scars: Vec<Impression>,
     pub watched: Vec<Watched>,
     pub moves: Moves,
     pub fiber: Fiber,
@@ -87,7 +87,7 @@ impl Intake {
 /// rising.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Moves {
-    pub last: State,
+    pub last: Impression,
     pub at: u64,
     pub mean: Vec<f32>,
     pub square: Vec<f32>,
@@ -132,7 +132,7 @@ impl Knowing {
 impl Moves {
     /// Counts one more remembered state. States close together would count the same thing twice, so only those some way
     /// apart are taken.
-    pub(crate) fn see(&mut self, state: &State, tick: u64, apart: u64, memory: f32) {
+    pub(crate) fn see(&mut self, state: &Impression, tick: u64, apart: u64, memory: f32) {
         let n = state.len();
         if self.last.len() == n && tick < self.at + apart {
             return;
@@ -170,7 +170,7 @@ impl Moves {
     }
 
     /// How far a feature of this state is from its mean, in deviations.
-    pub fn away(&self, state: &State, feature: usize) -> f32 {
+    pub fn away(&self, state: &Impression, feature: usize) -> f32 {
         let deviation = self.square.get(feature).copied().unwrap_or(0.0).sqrt();
         if deviation > 0.0 { (state[feature] - self.mean[feature]) / deviation } else { 0.0 }
     }

@@ -36,12 +36,12 @@ pub struct Parsed {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {problem}")]
 pub struct RuleError {
-    pub place: Place,
+    pub place: TextPlace,
     pub problem: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum TextPlace {
     /// A place in text, as a column of characters from 1.
     Column(usize),
     /// A place in data, such as `when[1].than`.
@@ -50,7 +50,7 @@ pub enum Place {
 
 /// Reads one heuristic in the words of this world.
 pub fn parse(text: &str, manifest: &Manifest) -> Result<Parsed, RuleError> {
-    Reader { words: words(text), at: 0, end: text.chars().count() + 1, manifest }.heuristic()
+    TextReader { words: words(text), at: 0, end: text.chars().count() + 1, manifest }.heuristic()
 }
 
 /// Reads a condition alone, without an expectation.
@@ -165,29 +165,29 @@ impl Condition {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for TextPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Place::Column(column) => write!(f, "column {column}"),
-            Place::Field(field) => f.write_str(field),
+            TextPlace::Column(column) => write!(f, "column {column}"),
+            TextPlace::Field(field) => f.write_str(field),
         }
     }
 }
 
 #[derive(Clone, Copy)]
-struct Word<'a> {
+struct TextWord<'a> {
     column: usize,
     text: &'a str,
 }
 
 /// Words are divided by space; comparison signs and commas stand for themselves.
-fn words(text: &str) -> Vec<Word<'_>> {
+fn words(text: &str) -> Vec<TextWord<'_>> {
     let kind = |c: char| if c.is_whitespace() { 0 } else { 1 + u8::from("<>=!".contains(c)) + 2 * u8::from(c == ',') };
     let (mut words, mut from, mut last) = (Vec::new(), (1, 0), 0);
     for (at, (byte, c)) in text.char_indices().chain([(text.len(), ' ')]).enumerate() {
         if kind(c) != last {
             if last != 0 {
-                words.push(Word { column: from.0, text: &text[from.1..byte] });
+                words.push(TextWord { column: from.0, text: &text[from.1..byte] });
             }
             (from, last) = ((at + 1, byte), kind(c));
         }
@@ -195,15 +195,15 @@ fn words(text: &str) -> Vec<Word<'_>> {
     words
 }
 
-struct Reader<'a> {
-    words: Vec<Word<'a>>,
+struct TextReader<'a> {
+    words: Vec<TextWord<'a>>,
     at: usize,
     /// The column after the last.
     end: usize,
     manifest: &'a Manifest,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> TextReader<'a> {
     fn heuristic(mut self) -> Result<Parsed, RuleError> {
         let condition = match self.one_of(&["when", "always"])? {
             "when" => self.condition()?,
@@ -238,7 +238,8 @@ impl<'a> Reader<'a> {
             let is = if self.one_of(&[">", "<"])? == ">" { Is::Above } else { Is::Below };
             let than = self.number()?;
             let comparison = Comparison { feature, is, than };
-            fits(comparison, &condition.0).map_err(|problem| RuleError { place: Place::Column(column), problem })?;
+            fits(comparison, &condition.0)
+                .map_err(|problem| RuleError { place: TextPlace::Column(column), problem })?;
             condition.0.push(comparison);
             if condition.0.is_full() {
                 let full =
@@ -262,7 +263,7 @@ impl<'a> Reader<'a> {
         };
         let or_on = format!("{expected}, 'over', 'then' or the end");
         let effect = text.and_then(read).ok_or_else(|| self.unexpected(&or_on))?;
-        let place = Place::Column(word.column);
+        let place = TextPlace::Column(word.column);
         effect_fits(effect, domain).map_err(|problem| RuleError { place, problem })?;
         self.at += 1;
         Ok(effect)
@@ -273,7 +274,7 @@ impl<'a> Reader<'a> {
         for word in ["a", "blend", "of"] {
             self.one_of(&[word])?;
         }
-        let place = Place::Column(self.peek().map_or(self.end, |word| word.column));
+        let place = TextPlace::Column(self.peek().map_or(self.end, |word| word.column));
         let (mut named, mut shares) = (Vec::new(), Vec::new());
         loop {
             let share = self.peek().and_then(|word| read(word.text));
@@ -323,8 +324,8 @@ impl<'a> Reader<'a> {
     /// Reads a name. Returns its number and its column.
     fn known(&mut self, what: &str, names: &[&str]) -> Result<(u8, usize), RuleError> {
         let word = self.peek().ok_or_else(|| self.unexpected(&format!("a {what}")))?;
-        let at =
-            find(word.text, what, names).map_err(|problem| RuleError { place: Place::Column(word.column), problem })?;
+        let at = find(word.text, what, names)
+            .map_err(|problem| RuleError { place: TextPlace::Column(word.column), problem })?;
         self.at += 1;
         Ok((at, word.column))
     }
@@ -340,7 +341,7 @@ impl<'a> Reader<'a> {
         taken
     }
 
-    fn peek(&self) -> Option<Word<'a>> {
+    fn peek(&self) -> Option<TextWord<'a>> {
         self.words.get(self.at).copied()
     }
 
@@ -349,7 +350,7 @@ impl<'a> Reader<'a> {
             Some(word) => (word.column, quoted(word.text)),
             None => (self.end, "the end".to_owned()),
         };
-        RuleError { place: Place::Column(column), problem: format!("found {found}, expected {expected}") }
+        RuleError { place: TextPlace::Column(column), problem: format!("found {found}, expected {expected}") }
     }
 }
 
@@ -362,7 +363,7 @@ pub fn domains(manifest: &Manifest) -> Vec<&str> {
 }
 
 pub fn field(field: impl Into<String>, problem: impl Into<String>) -> RuleError {
-    RuleError { place: Place::Field(field.into()), problem: problem.into() }
+    RuleError { place: TextPlace::Field(field.into()), problem: problem.into() }
 }
 
 /// Text from outside in quotes, short and without anything a screen could stumble over.

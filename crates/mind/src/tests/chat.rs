@@ -6,7 +6,7 @@ use std::net::{TcpListener, TcpStream};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use crate::{Ask, Chat, ChatConfig, Error};
+use crate::{Chat, ChatConfig, ChatRequest, Error};
 use serde_json::{Value, json};
 use tariff::{Named, Price};
 use testing::model::Server;
@@ -34,9 +34,9 @@ fn schema() -> Value {
     })
 }
 
-fn ask(schema: &Value, most: u64) -> Ask<'_> {
+fn ask(schema: &Value, most: u64) -> ChatRequest<'_> {
     let (system, user) = ("You answer in JSON.", "Say a few words.");
-    Ask { system, user, schema, most, tokens: 200, temperature: 0.2, within: Duration::from_secs(60) }
+    ChatRequest { system, user, schema, most, tokens: 200, temperature: 0.2, within: Duration::from_secs(60) }
 }
 
 /// Answers each request by `act` in turn and gives back what was asked.

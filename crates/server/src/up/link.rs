@@ -13,7 +13,7 @@ use shell::Error;
 use shell::life::desk::{Brought, Desk};
 use shell::river::{Arrived, Shore};
 use styx::client::{Ear, Error as Trouble, Mouth, connect};
-use styx::wire::{Down, Kept, Put, Up, Why};
+use styx::wire::{Down, Put, StoredWord, Up, Why};
 use tokio::time::{MissedTickBehavior, interval, sleep};
 use tracing::{debug, info, warn};
 use vault::Batch;
@@ -75,7 +75,7 @@ async fn keep_calling(url: &str, desk: &Desk, shore: &Shore, stop: &AtomicBool) 
                 info!(relay = url, "connected");
                 shore.connected(desk.now_ms(), None);
                 wait = AGAIN.0;
-                let mut call = Call { desk, shore, mouth, ear, under_way: HashMap::new(), next: 0 };
+                let mut call = RelayCall { desk, shore, mouth, ear, under_way: HashMap::new(), next: 0 };
                 call.hold(stop).await
             }
             Err(why) => Err(why),
@@ -100,7 +100,7 @@ async fn keep_calling(url: &str, desk: &Desk, shore: &Shore, stop: &AtomicBool) 
 }
 
 /// A call to the relay.
-struct Call<'a> {
+struct RelayCall<'a> {
     desk: &'a Desk,
     shore: &'a Shore,
     mouth: Mouth,
@@ -110,7 +110,7 @@ struct Call<'a> {
     next: u64,
 }
 
-impl Call<'_> {
+impl RelayCall<'_> {
     /// Holds the call until it breaks off, or the host goes down.
     async fn hold(&mut self, stop: &AtomicBool) -> Result<(), Trouble> {
         let place = self.shore.books().bank.place;
@@ -138,7 +138,7 @@ impl Call<'_> {
     }
 
     async fn heed(&mut self, frames: Vec<Down>) -> Result<(), Trouble> {
-        let mut came: Vec<Kept> = Vec::new();
+        let mut came: Vec<StoredWord> = Vec::new();
         for frame in frames {
             match frame {
                 Down::Words { mut words } => came.append(&mut words),
@@ -201,7 +201,7 @@ fn settle(desk: &Desk, shore: &Shore) {
     deliver(desk, arrived, brought);
 }
 
-fn bring(desk: &Desk, rows: Vec<styx::bank::Row>) -> Option<Brought> {
+fn bring(desk: &Desk, rows: Vec<styx::bank::RowChange>) -> Option<Brought> {
     (!rows.is_empty()).then(|| desk.bring(Batch { river: rows, ..Batch::default() }))
 }
 

@@ -19,9 +19,9 @@ use shell::view::notes::{KINDS, host_note};
 use shell::view::status::{State, Status};
 use shell::wall::now_ms;
 use tracing::{debug, info, warn};
-use vault::{Batch, Note, Waiting};
+use vault::{Batch, Note, UndeliveredNote};
 
-pub use super::target::{Target, Way};
+pub use super::target::{Target, TargetKind};
 use super::target::{accepted, client};
 use super::until::Until;
 
@@ -64,14 +64,14 @@ impl Telling {
                 ))
             })?),
         };
-        let target = |name: &str, way: &dyn Fn(String) -> Way| -> Result<Option<Target>, Error> {
+        let target = |name: &str, way: &dyn Fn(String) -> TargetKind| -> Result<Option<Target>, Error> {
             let Some(address) = given(&format!("notify.{name}")) else { return Ok(None) };
             Ok(Some(Target { way: way(address), kinds: kinds(settings, &format!("notify.{name}_kinds"))? }))
         };
         let targets = [
-            target("webhook", &|url| Way::Webhook { url, secret: secret.clone() })?,
-            target("ntfy", &Way::Ntfy)?,
-            target("command", &Way::Command)?,
+            target("webhook", &|url| TargetKind::Webhook { url, secret: secret.clone() })?,
+            target("ntfy", &TargetKind::Ntfy)?,
+            target("command", &TargetKind::Command)?,
         ];
         let every = Duration::from_millis(settings.span("notify.heartbeat_every").as_millis());
         let telling = Telling {
@@ -163,7 +163,7 @@ fn tell_all(target: &Target, gather: Duration, desk: &Desk, client: &Client, unt
             std::thread::sleep(LOOK);
             continue;
         }
-        let wanted: Vec<&Waiting> = waiting.iter().filter(|waiting| target.wants(&waiting.note)).collect();
+        let wanted: Vec<&UndeliveredNote> = waiting.iter().filter(|waiting| target.wants(&waiting.note)).collect();
         let unwanted = waiting.iter().filter(|waiting| !target.wants(&waiting.note)).map(|waiting| waiting.number);
         if !crossed_out(desk, to, unwanted.collect()) {
             return;

@@ -20,12 +20,12 @@ const SIGNATURE: &str = "Bardo-Signature";
 /// A target: a way to send, and the kinds of notes it gets; all of them if the list is empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
-    pub way: Way,
+    pub way: TargetKind,
     pub kinds: Vec<String>,
 }
 
 #[derive(Clone, PartialEq, Eq)]
-pub enum Way {
+pub enum TargetKind {
     /// The whole note as JSON.
     Webhook { url: String, secret: Option<Vec<u8>> },
     /// The note's text as the body, in the manner of ntfy.
@@ -35,7 +35,7 @@ pub enum Way {
 }
 
 /// Shows the name alone: neither an address, which may hold a token, nor a secret belongs in a log.
-impl std::fmt::Debug for Way {
+impl std::fmt::Debug for TargetKind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.name())
     }
@@ -47,19 +47,19 @@ impl Target {
     }
 }
 
-impl Way {
+impl TargetKind {
     pub fn name(&self) -> &'static str {
         match self {
-            Way::Webhook { .. } => "webhook",
-            Way::Ntfy(_) => "ntfy",
-            Way::Command(_) => "command",
+            TargetKind::Webhook { .. } => "webhook",
+            TargetKind::Ntfy(_) => "ntfy",
+            TargetKind::Command(_) => "command",
         }
     }
 
     pub(super) fn url(&self) -> Option<&String> {
         match self {
-            Way::Webhook { url, .. } | Way::Ntfy(url) => Some(url),
-            Way::Command(_) => None,
+            TargetKind::Webhook { url, .. } | TargetKind::Ntfy(url) => Some(url),
+            TargetKind::Command(_) => None,
         }
     }
 
@@ -67,7 +67,7 @@ impl Way {
     pub(super) fn tell(&self, client: &Client, notes: &[&Note], stop: &AtomicBool) -> Result<(), String> {
         let told = together(notes);
         match self {
-            Way::Webhook { url, secret } => {
+            TargetKind::Webhook { url, secret } => {
                 let mut value = serde_json::to_value(&told).expect("plain data");
                 if notes.len() > 1 {
                     value["notes"] = json!(notes);
@@ -79,7 +79,7 @@ impl Way {
                 }
                 accepted(request.header("Content-Type", "application/json").body(body).send())
             }
-            Way::Ntfy(url) => {
+            TargetKind::Ntfy(url) => {
                 let title = match &told.golem {
                     Some(golem) => format!("{}: {golem}", told.kind),
                     None => told.kind.clone(),
@@ -87,7 +87,7 @@ impl Way {
                 let request = client.post(url).header("Title", header(&title)).header("Tags", header(&told.kind));
                 accepted(request.header("Idempotency-Key", header(&told.key)).body(told.text).send())
             }
-            Way::Command(program) => run(program, &told, stop),
+            TargetKind::Command(program) => run(program, &told, stop),
         }
     }
 }
@@ -152,8 +152,8 @@ fn run(line: &str, note: &Note, stop: &AtomicBool) -> Result<(), String> {
         .stderr(Stdio::null());
     let ended = program::run(&mut command, format!("{}\n", note.text).as_bytes(), TIMEOUT, stop, true, None);
     match ended.map_err(|e| e.to_string())? {
-        program::Ended { code: Some(0), .. } => Ok(()),
-        program::Ended { how, .. } => Err(how),
+        program::ProgramExit { code: Some(0), .. } => Ok(()),
+        program::ProgramExit { how, .. } => Err(how),
     }
 }
 
@@ -173,11 +173,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let out = folder.path().join("out");
         let client = client(std::iter::empty()).unwrap();
-        let good = Way::Command(format!("cat > {0}; echo \"$BARDO_NOTE_GOLEM\" >> {0}", out.display()));
+        let good = TargetKind::Command(format!("cat > {0}; echo \"$BARDO_NOTE_GOLEM\" >> {0}", out.display()));
         let stop = AtomicBool::new(false);
         good.tell(&client, &[&note("k", "death", "ada")], &stop).unwrap();
         assert_eq!(std::fs::read_to_string(out).unwrap(), "ada died\nada\n");
-        let why = Way::Command("exit 3".into()).tell(&client, &[&note("k", "death", "ada")], &stop).unwrap_err();
+        let why = TargetKind::Command("exit 3".into()).tell(&client, &[&note("k", "death", "ada")], &stop).unwrap_err();
         assert!(why.contains('3'), "{why}");
     }
 
@@ -210,7 +210,7 @@ mod tests {
             [("sleep 777 | cat", true), ("(sleep 777 & echo); exit 3", false)].iter().enumerate()
         {
             let pids = folder.path().join(nth.to_string());
-            let program = Way::Command(format!("echo $$ > {}; {line}", pids.display()));
+            let program = TargetKind::Command(format!("echo $$ > {}; {line}", pids.display()));
             let began = Instant::now();
             program.tell(&client, &[&note], &AtomicBool::new(*stops)).unwrap_err();
             assert!(began.elapsed() < TIMEOUT, "a host that goes down does not wait for long");

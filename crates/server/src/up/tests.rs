@@ -20,9 +20,9 @@ use shell::view::herald::Herald;
 use shell::view::status::State;
 use shell::{Error, GolemHome, Home, Living, wall};
 use testing::provider;
-use vault::{Batch, Line, Log, Note, Reader};
+use vault::{Batch, Log, LogLine, Note, Reader};
 
-use super::notify::{Target, Telling, Way};
+use super::notify::{Target, TargetKind, Telling};
 use super::supervision::RestartAfter;
 use super::{Asker, ChoreSettings, Plan, Up, api};
 
@@ -63,7 +63,7 @@ struct Running {
 impl Running {
     fn come(home: &Home, speed: f64, daily: Option<u8>) -> Running {
         // Without a target no note would be kept; that this one accepts nothing does not matter here.
-        let target = Target { way: Way::Command("exit 1".into()), kinds: Vec::new() };
+        let target = Target { way: TargetKind::Command("exit 1".into()), kinds: Vec::new() };
         let telling = Telling { targets: vec![target], heartbeat: None, daily, gather: Duration::ZERO, here: None };
         Running::begin(
             Up::come(
@@ -112,36 +112,36 @@ fn notes(home: &Home) -> Vec<Note> {
 }
 
 /// How late turns were and how many there were, over a stretch of time.
-struct Stretch {
+struct LateStretch {
     began: Instant,
     within: Vec<u64>,
     turns: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Kept {
+struct KeptTurns {
     late: Duration,
     turns_a_second: f64,
 }
 
-impl Stretch {
+impl LateStretch {
     fn marks() -> impl Iterator<Item = Duration> {
         (0..120).map(|nth| Duration::from_micros(100).mul_f64(1.125_f64.powi(nth)))
     }
 
-    fn begin(board: &Board) -> Stretch {
-        let within = Stretch::marks().map(|mark| board.late.within(mark)).collect();
-        Stretch { began: Instant::now(), within, turns: board.late.count() }
+    fn begin(board: &Board) -> LateStretch {
+        let within = LateStretch::marks().map(|mark| board.late.within(mark)).collect();
+        LateStretch { began: Instant::now(), within, turns: board.late.count() }
     }
 
     /// How late they were at worst but for one in a hundred.
-    fn end(self, board: &Board) -> Kept {
+    fn end(self, board: &Board) -> KeptTurns {
         let turns = board.late.count() - self.turns;
         let most = (turns as f64 * 0.99).ceil() as u64;
         let late =
-            Stretch::marks().zip(&self.within).find(|(mark, before)| board.late.within(*mark) - **before >= most);
+            LateStretch::marks().zip(&self.within).find(|(mark, before)| board.late.within(*mark) - **before >= most);
         let late = late.map_or(Duration::MAX, |(mark, _)| mark);
-        Kept { late, turns_a_second: turns as f64 / self.began.elapsed().as_secs_f64() }
+        KeptTurns { late, turns_a_second: turns as f64 / self.began.elapsed().as_secs_f64() }
     }
 }
 
@@ -204,10 +204,10 @@ fn a_world_a_mind_or_a_dream_that_panics_leaves_199_neighbours_on_time() {
         // so the best there is with it is held against the best there is without.
         let (mut best_calm, mut best_struck, mut best_turns) = (Duration::MAX, Duration::MAX, 0.0_f64);
         let fair = (0..ROUNDS).any(|round| {
-            let calm = Stretch::begin(&host.board);
+            let calm = LateStretch::begin(&host.board);
             std::thread::sleep(span);
             let calm = calm.end(&host.board);
-            let (struck, began) = (Stretch::begin(&host.board), Instant::now());
+            let (struck, began) = (LateStretch::begin(&host.board), Instant::now());
             let place = home.golem(&format!("g{}", nth as u64 * ROUNDS + round)).unwrap();
             break_one(&host, &place, part);
             std::thread::sleep(span.saturating_sub(began.elapsed()));
@@ -289,13 +289,13 @@ fn a_hundred_worlds_that_sleep_at_every_call_hold_up_nobody() {
     let ticks = |seed: u64| host.board.one(&format!("slow{seed}")).map_or(0, |status| status.tick);
     std::thread::sleep(Duration::from_secs(1));
     let measure = || {
-        let stretch = Stretch::begin(&host.board);
+        let stretch = LateStretch::begin(&host.board);
         std::thread::sleep(span);
         stretch.end(&host.board)
     };
     // Below a hundredth of the time between two turns it is the machine that is measured.
-    let late = |kept: &Kept| kept.late.max(Duration::from_millis(5)).as_secs_f64();
-    let mut kept: Vec<Kept> = Vec::new();
+    let late = |kept: &KeptTurns| kept.late.max(Duration::from_millis(5)).as_secs_f64();
+    let mut kept: Vec<KeptTurns> = Vec::new();
     for joining in [200..200, 200..201, 201..200 + slow] {
         join(joining.clone());
         let here = |seed: u64| host.board.one(&format!("slow{seed}")).is_some_and(|status| status.state.is_here());
@@ -352,11 +352,11 @@ fn a_model_that_is_away_holds_up_nobody_and_is_told_of_once() {
         }
         let host = Running::come(&home, speed, None);
         std::thread::sleep(Duration::from_secs(2));
-        let stretch = Stretch::begin(&host.board);
+        let stretch = LateStretch::begin(&host.board);
         std::thread::sleep(Duration::from_secs(span));
         (stretch.end(&host.board), host, home, folder)
     };
-    let late = |kept: &Kept| kept.late.max(Duration::from_millis(5)).as_secs_f64();
+    let late = |kept: &KeptTurns| kept.late.max(Duration::from_millis(5)).as_secs_f64();
     // The machine may be busy with something else; a model that is away would hold them up every time.
     let (mut without, mut with) = (f64::MAX, f64::MAX);
     let mut up = None;
@@ -510,7 +510,7 @@ fn a_log_that_takes_nothing_more_is_no_golems_fault() {
 }
 
 /// The newest record of a life, as a host that has carried it over and not crossed it out yet has it in its log.
-fn newest(place: &GolemHome) -> Line {
+fn newest(place: &GolemHome) -> LogLine {
     let reader = Reader::open(&place.database()).unwrap();
     let (golem, _) = reader.wake().unwrap();
     let (before, mut last) = (reader.hash_at(golem.seq() - 1).unwrap().unwrap(), None);
@@ -519,7 +519,7 @@ fn newest(place: &GolemHome) -> Line {
         Ok::<_, Error>(ControlFlow::Break(()))
     });
     read.unwrap();
-    Line::of(golem.life().id(), &before, &last.unwrap(), golem.life())
+    LogLine::of(golem.life().id(), &before, &last.unwrap(), golem.life())
 }
 
 /// A busy host was once answered for as if the request were wrong (400), so that clients did not ask again.

@@ -53,7 +53,7 @@ pub struct Round {
     /// The home it is of.
     pub home: String,
     pub made: String,
-    pub golems: BTreeMap<String, Kept>,
+    pub golems: BTreeMap<String, GolemCopy>,
     /// Golems that could not be copied, and why.
     pub missing: BTreeMap<String, String>,
     /// Each file of it but the golems', by its path in the folder, and its hash.
@@ -67,7 +67,7 @@ pub struct Round {
 
 /// The copy of one golem.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Kept {
+pub struct GolemCopy {
     pub id: String,
     pub copy: String,
     pub tick: u64,
@@ -158,7 +158,7 @@ impl Backups {
     }
 
     /// Returns the newest copy of a golem if it is still up to date, or makes a new one.
-    fn copy(&self, place: &GolemHome, stamp: &str) -> Result<Kept, Error> {
+    fn copy(&self, place: &GolemHome, stamp: &str) -> Result<GolemCopy, Error> {
         place.catch_up()?;
         let (golem, _) = place.wake()?;
         if golem.life().transfers_taken() == 0 {
@@ -180,7 +180,7 @@ impl Backups {
         };
         let noted = |name: &&str| Some(((*name).to_owned(), fs::read_to_string(place.folder.join(name)).ok()?));
         let notes = copies::NOTES.iter().filter(|_| away.is_some()).filter_map(noted).collect();
-        Ok(Kept {
+        Ok(GolemCopy {
             id: label.id,
             copy,
             tick: label.tick,

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime};
 use golem::event::Event;
 use golem::mortality;
 use golem::{Golem, Life, Usdc};
-use mind::{Ask, Chat, ChatConfig, Said};
+use mind::{Chat, ChatConfig, ChatRequest, Completion};
 use serde::Serialize;
 use serde_json::json;
 use settings::chance::Secret;
@@ -20,10 +20,10 @@ use world::{Ledger, Spec};
 use crate::Error;
 use crate::feeds;
 use crate::home::books::{self, Account, Own};
-use crate::home::key::Key;
+use crate::home::key::OwnerKey;
 use crate::home::prices;
 use crate::home::{GolemHome, Home};
-use crate::life::checks::Plan;
+use crate::life::checks::CheckPlan;
 use crate::private;
 
 /// Room on the disk below which the next days are in doubt: a golem writes a few hundred bytes a tick.
@@ -131,12 +131,12 @@ fn examine_prices(home: &Home) -> Finding {
 /// Asks a model one small thing, and tells what that cost.
 fn examine_model(home: &Home, name: &str) -> Finding {
     let what = format!("model {name}");
-    let asked = || -> Result<(Said, Duration), Error> {
+    let asked = || -> Result<(Completion, Duration), Error> {
         let named = Named::parse(name)?;
         let price = Some(home.prices()?.of(&named)?);
         let chat = Chat::open(&ChatConfig { named, price, timeout: PATIENCE, allow_plain_http: false })?;
         let schema = json!({ "type": "object", "properties": { "well": { "type": "boolean" } }, "required": ["well"] });
-        let ask = Ask {
+        let ask = ChatRequest {
             system: "Answer in JSON.",
             user: "Are you well?",
             schema: &schema,
@@ -189,7 +189,7 @@ fn examine_checks(place: &GolemHome) -> Option<Finding> {
         return None;
     }
     let what = format!("{}: checks", place.name);
-    let plan = match Plan::read(place) {
+    let plan = match CheckPlan::read(place) {
         Ok(plan) => plan,
         Err(why) => return Some(Finding::wrong(what, why.to_string())),
     };
@@ -261,7 +261,7 @@ fn shelf_and_key(home: &Home) -> Vec<Finding> {
         wrong.push(Finding::wrong("library", e.to_string()));
     }
     if key.exists()
-        && let Err(e) = Key::of(home)
+        && let Err(e) = OwnerKey::of(home)
     {
         wrong.push(Finding::wrong("owner.key", e.to_string()));
     }

@@ -13,7 +13,7 @@ use vault::Passing;
 use crate::Error;
 use crate::hash;
 use crate::home::Home;
-use crate::home::key::{Key, is_signed};
+use crate::home::key::{OwnerKey, is_signed};
 
 pub(crate) const LABEL: &str = "backup.json";
 
@@ -49,7 +49,7 @@ pub struct Passage {
 
 /// The standing of an archive in the home that looks at it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Standing {
+pub(crate) enum ArchiveStanding {
     /// A copy like any other, whose original may live.
     Copy,
     /// The life itself, under a number that counts once.
@@ -58,7 +58,7 @@ pub(crate) enum Standing {
 
 impl Passage {
     pub(crate) fn sign(label: &mut Label, home: &Home, to: &str, departure: u64) -> Result<(), Error> {
-        let key = Key::of(home)?;
+        let key = OwnerKey::of(home)?;
         let passage = Passage {
             from: home.identity()?,
             to: to.to_owned(),
@@ -112,8 +112,8 @@ pub(crate) fn standing(
     label: &Label,
     signed_by: Option<&str>,
     take_over: bool,
-) -> Result<Standing, Error> {
-    let Some(passage) = &label.passage else { return Ok(Standing::Copy) };
+) -> Result<ArchiveStanding, Error> {
+    let Some(passage) = &label.passage else { return Ok(ArchiveStanding::Copy) };
     if !is_signed(&signed(label), &passage.owner, &passage.signature) {
         return Err(Error::Damaged(
             "the label of this archive is not the one that was signed: it was written or changed by hand".into(),
@@ -122,7 +122,7 @@ pub(crate) fn standing(
     let me = home.identity()?;
     if passage.to != me {
         if take_over {
-            return Ok(Standing::Copy);
+            return Ok(ArchiveStanding::Copy);
         }
         return Err(Error::Usage(format!(
             "this archive is addressed to home {}, and this is {me}; of two copies of one life, one must stay asleep. Take \
@@ -133,14 +133,14 @@ pub(crate) fn standing(
     let number = passage.number(label);
     let id: GolemId = label.id.parse().map_err(|_| Error::Damaged("the label names no life".into()))?;
     if home.treasury()?.noted(Passing::Arrived, id)?.iter().any(|row| row.number == number) {
-        return Ok(Standing::Copy);
+        return Ok(ArchiveStanding::Copy);
     }
-    if passage.owner != Key::of(home)?.public() && signed_by != Some(passage.owner.as_str()) {
+    if passage.owner != OwnerKey::of(home)?.public() && signed_by != Some(passage.owner.as_str()) {
         return Err(Error::Usage(format!(
             "this archive was signed with another key than yours. If `bardo home` says in the home it comes from that its \
              key is {0}, repeat with --signed-by {0}",
             passage.owner
         )));
     }
-    Ok(Standing::Moved(number))
+    Ok(ArchiveStanding::Moved(number))
 }

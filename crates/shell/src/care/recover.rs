@@ -10,8 +10,8 @@ use golem::owner::Account as Purse;
 use golem::{Command, Golem, Usdc};
 use serde::Serialize;
 use vault::lines::HeirOf;
-use vault::treasury::Row;
-use vault::{Anchor, Head, Line, Log, Reader, Seal, Treasury, Vault};
+use vault::treasury::TreasuryRow;
+use vault::{Anchor, Head, Log, LogLine, Reader, Seal, Treasury, Vault};
 use world::Ledger;
 
 use crate::Error;
@@ -45,7 +45,7 @@ struct Case {
     place: GolemHome,
     golem: Golem,
     /// Records that the log has beyond its own file.
-    lines: Vec<Line>,
+    lines: Vec<LogLine>,
     /// The anchor that the head needs for it to be run.
     anchor: Option<Anchor>,
 }
@@ -61,7 +61,7 @@ pub fn recover(home: &Home, really: bool, mut tell: impl FnMut(Step)) -> Result<
         Ok(Some(log)) => log.verify().err(),
         Err(e) => Some(e),
     };
-    let mut lines: BTreeMap<golem::GolemId, Vec<Line>> = BTreeMap::new();
+    let mut lines: BTreeMap<golem::GolemId, Vec<LogLine>> = BTreeMap::new();
     for line in Log::salvage(home.root()) {
         lines.entry(line.golem).or_default().push(line);
     }
@@ -119,7 +119,7 @@ fn host_log(
 }
 
 /// Brings the treasury to what the golems know; returns its lines.
-fn treasury(home: &Home, cases: &[Case], really: bool, tell: &mut impl FnMut(Step)) -> Result<Vec<Row>, Error> {
+fn treasury(home: &Home, cases: &[Case], really: bool, tell: &mut impl FnMut(Step)) -> Result<Vec<TreasuryRow>, Error> {
     let trouble = home.treasury().and_then(|treasury| Ok(treasury.audit()?)).err();
     let rows = Treasury::salvage(home.root());
     if let Some(trouble) = &trouble {
@@ -203,7 +203,7 @@ impl Case {
     /// The case of a golem; none if nothing can be done for it here, or nothing need be: it was moved away.
     fn look_at(
         place: &GolemHome,
-        lines: &mut BTreeMap<golem::GolemId, Vec<Line>>,
+        lines: &mut BTreeMap<golem::GolemId, Vec<LogLine>>,
         tell: &mut impl FnMut(Step),
     ) -> Result<Option<Case>, Error> {
         let (reader, heads) = (Reader::open(&place.database())?, place.home().heads());
@@ -285,7 +285,7 @@ impl Case {
 
     /// Has it return again, under the same numbers, money that the treasury has from it and that it has not returned,
     /// because those records are lost; so the money is there once.
-    fn return_again(&self, rows: &[Row], really: bool, tell: &mut impl FnMut(Step)) -> Result<(), Error> {
+    fn return_again(&self, rows: &[TreasuryRow], really: bool, tell: &mut impl FnMut(Step)) -> Result<(), Error> {
         let (life, name) = (self.golem.life(), &self.place.name);
         let account = Account::among(rows, life);
         let (beyond, on_its_way) = (account.beyond(life), account.on_its_way(life));

@@ -15,7 +15,7 @@ use settings::{File, Settings};
 use vault::{Anchor, Head, Passing, Reader, Seal};
 use world::Ledger;
 
-use super::label::{self, LABEL, Standing};
+use super::label::{self, ArchiveStanding, LABEL};
 use super::parcel::Crib;
 use crate::durable::{copy_if_there, sync_folder};
 use crate::home::loan::Loan;
@@ -43,7 +43,7 @@ struct Arrival {
     golem: Golem,
     /// Its name where the copy was made.
     called: Option<Name>,
-    standing: Standing,
+    standing: ArchiveStanding,
 }
 
 /// Takes a backup, a moved life or a hand-made copy of a golem's folder into this home.
@@ -74,7 +74,7 @@ pub fn restore(home: &Home, from: &Path, name: Option<Name>, consent: &Consent) 
         return Err(refused);
     }
     head.set(tip)?;
-    if let Standing::Moved(number) = standing {
+    if let ArchiveStanding::Moved(number) = standing {
         home.treasury()?.note(Passing::Arrived, id, number, None)?;
     }
     drop(head);
@@ -142,7 +142,7 @@ impl Arrival {
         let crib = Crib::take(&home.golems(), from)?;
         let reader = Reader::open(&crib.folder().join("life.db"))?;
         let (golem, _) = reader.verify(Path::new(""))?;
-        let (mut standing, mut called) = (Standing::Copy, None);
+        let (mut standing, mut called) = (ArchiveStanding::Copy, None);
         if let Some(label) = crib.label()? {
             if label.records != golem.seq() {
                 return Err(vault::Error::Stale { here: golem.seq(), known: label.records }.into());
@@ -191,12 +191,12 @@ impl Arrival {
         sync_folder(self.crib.folder())?;
         let (mut treasury, tip) = (home.treasury()?, self.reader.tip()?);
         match self.standing {
-            Standing::Moved(number) => books::Arrival::declare(&mut treasury, life, Some(number), &tip)?,
+            ArchiveStanding::Moved(number) => books::Arrival::declare(&mut treasury, life, Some(number), &tip)?,
             // If this treasury has a line of everything it was given and has returned, there is nothing to say.
-            Standing::Copy if known.is_none() && books::hold_treasury(&treasury, &place.name, life).is_err() => {
+            ArchiveStanding::Copy if known.is_none() && books::hold_treasury(&treasury, &place.name, life).is_err() => {
                 books::Arrival::declare(&mut treasury, life, None, &tip)?;
             }
-            Standing::Copy => {}
+            ArchiveStanding::Copy => {}
         }
         drop((self.reader, treasury));
         put_in_place(home, self.crib, place, id)
@@ -204,7 +204,7 @@ impl Arrival {
 
     /// Whether this copy may become the life this home knows.
     fn may_replace(&self, home: &Home, known: Option<Anchor>, consent: &Consent) -> Result<(), Error> {
-        let (tip, moved) = (self.reader.tip()?, matches!(self.standing, Standing::Moved(_)));
+        let (tip, moved) = (self.reader.tip()?, matches!(self.standing, ArchiveStanding::Moved(_)));
         let Some(known) = known else {
             return if moved || consent.take_over { Ok(()) } else { Err(Error::Usage(STRANGE.into())) };
         };

@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use vault::{Reader, Standing};
+use vault::{FileStanding, Reader};
 
 use super::backups::Backups;
 use super::doctor::Finding;
@@ -43,14 +43,14 @@ fn settings(home: &Home) -> Finding {
     }
 }
 
-fn look(place: &GolemHome) -> Result<Standing, vault::Error> {
+fn look(place: &GolemHome) -> Result<FileStanding, vault::Error> {
     let reader = Reader::open(&place.database())?;
-    let standing = Standing::of(&reader)?;
+    let standing = FileStanding::of(&reader)?;
     // A life that does not wake here would not wake after the upgrade either.
     reader.wake().map(|_| standing)
 }
 
-fn life(place: &GolemHome, standing: Result<Standing, vault::Error>) -> Finding {
+fn life(place: &GolemHome, standing: Result<FileStanding, vault::Error>) -> Finding {
     let name = place.name.to_string();
     let standing = match standing {
         Ok(standing) => standing,

@@ -210,7 +210,7 @@ impl Counters {
 pub struct Counter {
     /// The golem; none before it was opened for the first time.
     golem: OnceLock<GolemId>,
-    state: Mutex<State>,
+    state: Mutex<CounterState>,
     /// Raised when calls under way have to end.
     cut: watch::Sender<u64>,
     /// Raised when a call has been settled on record, which leaves more for others.
@@ -218,7 +218,7 @@ pub struct Counter {
 }
 
 #[derive(Default)]
-struct State {
+struct CounterState {
     /// How many threads run the golem: none or one, and for a moment two.
     lived: u32,
     wanted: Vec<Wanted>,
@@ -360,7 +360,7 @@ impl Counter {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, CounterState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

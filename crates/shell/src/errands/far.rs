@@ -23,7 +23,7 @@ use crate::wall::Wall;
 pub type Waker = Arc<dyn Fn() + Send + Sync>;
 
 pub(crate) struct Far {
-    state: Mutex<State>,
+    state: Mutex<FarState>,
     news: Condvar,
     /// Signalled when another call is to be made.
     more: Condvar,
@@ -36,15 +36,15 @@ pub(crate) struct Far {
     wall: Wall,
 }
 
-struct State {
+struct FarState {
     /// The world; none while a call has it, or after a call that it did not survive.
     world: Option<Box<dyn World + Send>>,
-    waiting: VecDeque<Call>,
+    waiting: VecDeque<FarCall>,
     /// A thread makes calls, or looks a moment longer whether there is another.
     working: bool,
     /// The call under way, and since when.
-    calling: Option<(Call, Instant)>,
-    answers: Vec<Answer>,
+    calling: Option<(FarCall, Instant)>,
+    answers: Vec<FarAnswer>,
     /// When it ends, as it said after its last call.
     end: Option<Time>,
     broken: Option<String>,
@@ -59,14 +59,14 @@ struct State {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum Call {
+enum FarCall {
     Look { since: Time, now: Time },
     Errand(Act),
     Close,
 }
 
 /// The answer to one call.
-enum Answer {
+enum FarAnswer {
     Look { since: Time, now: Time, seen: Observation },
     Errand { which: Which, what: What },
     Closed,
@@ -74,7 +74,7 @@ enum Answer {
 }
 
 /// State of a look.
-pub(crate) enum Look {
+pub(crate) enum LookState {
     /// The bars up to this moment.
     Seen(Time, Observation),
     Coming,
@@ -90,7 +90,7 @@ impl Far {
         hurry: Arc<AtomicBool>,
     ) -> Arc<Far> {
         let end = world.end();
-        let state = State {
+        let state = FarState {
             world: Some(world),
             waiting: VecDeque::new(),
             working: false,
@@ -124,22 +124,22 @@ impl Far {
     }
 
     /// The bars since then; asked for, if they are not yet.
-    pub(crate) fn look(self: &Arc<Far>, since: Time, now: Time) -> Result<Look, Error> {
+    pub(crate) fn look(self: &Arc<Far>, since: Time, now: Time) -> Result<LookState, Error> {
         self.check()?;
         let mut state = self.state();
         // A look from another time is of no use any more.
-        if let Some(at) = state.answers.iter().position(|answer| matches!(answer, Answer::Look { .. }))
-            && let Answer::Look { since: from, now, seen } = state.answers.remove(at)
+        if let Some(at) = state.answers.iter().position(|answer| matches!(answer, FarAnswer::Look { .. }))
+            && let FarAnswer::Look { since: from, now, seen } = state.answers.remove(at)
             && from == since
         {
-            return Ok(Look::Seen(now, seen));
+            return Ok(LookState::Seen(now, seen));
         }
-        let asked = state.calls().any(|call| matches!(call, Call::Look { since: from, .. } if *from == since));
+        let asked = state.calls().any(|call| matches!(call, FarCall::Look { since: from, .. } if *from == since));
         drop(state);
         if !asked {
-            self.send(Call::Look { since, now })?;
+            self.send(FarCall::Look { since, now })?;
         }
-        Ok(Look::Coming)
+        Ok(LookState::Coming)
     }
 
     /// The answer to an errand, if it has come; the errand is sent, if it was not yet.
@@ -147,17 +147,18 @@ impl Far {
         self.check()?;
         let mut state = self.state();
         let which = act.errand.which();
-        let here = |answer: &Answer| matches!(answer, Answer::Errand { which: answered, .. } if *answered == which);
+        let here =
+            |answer: &FarAnswer| matches!(answer, FarAnswer::Errand { which: answered, .. } if *answered == which);
         if let Some(at) = state.answers.iter().position(here)
-            && let Answer::Errand { what, .. } = state.answers.remove(at)
+            && let FarAnswer::Errand { what, .. } = state.answers.remove(at)
         {
             return Ok(Some(what));
         }
-        let same = |call: &Call| matches!(call, Call::Errand(sent) if sent.errand.which() == which);
+        let same = |call: &FarCall| matches!(call, FarCall::Errand(sent) if sent.errand.which() == which);
         let sent = state.calls().any(same);
         drop(state);
         if !sent {
-            self.send(Call::Errand(act))?;
+            self.send(FarCall::Errand(act))?;
         }
         Ok(None)
     }
@@ -166,14 +167,14 @@ impl Far {
     pub(crate) fn close(self: &Arc<Far>) -> Result<bool, Error> {
         self.check()?;
         let mut state = self.state();
-        if let Some(at) = state.answers.iter().position(|answer| matches!(answer, Answer::Closed)) {
+        if let Some(at) = state.answers.iter().position(|answer| matches!(answer, FarAnswer::Closed)) {
             state.answers.remove(at);
             return Ok(true);
         }
-        let asked = state.calls().any(|call| *call == Call::Close);
+        let asked = state.calls().any(|call| *call == FarCall::Close);
         drop(state);
         if !asked {
-            self.send(Call::Close)?;
+            self.send(FarCall::Close)?;
         }
         Ok(false)
     }
@@ -181,16 +182,16 @@ impl Far {
     /// An answer to an errand that is not owed any more, which may still be about money.
     pub(crate) fn unasked(&self, owed: &[Which]) -> Option<What> {
         let mut state = self.state();
-        let stray = |answer: &Answer| matches!(answer, Answer::Errand { which, .. } if !owed.contains(which));
+        let stray = |answer: &FarAnswer| matches!(answer, FarAnswer::Errand { which, .. } if !owed.contains(which));
         let at = state.answers.iter().position(stray)?;
-        if let Answer::Errand { what, .. } = state.answers.remove(at) { Some(what) } else { None }
+        if let FarAnswer::Errand { what, .. } = state.answers.remove(at) { Some(what) } else { None }
     }
 
     /// Drops errands that are not owed any more and have not begun.
     pub(crate) fn keep_only(&self, owed: &[Which]) {
         self.state().waiting.retain(|call| match call {
-            Call::Errand(act) => owed.contains(&act.errand.which()),
-            Call::Look { .. } | Call::Close => true,
+            FarCall::Errand(act) => owed.contains(&act.errand.which()),
+            FarCall::Look { .. } | FarCall::Close => true,
         });
     }
 
@@ -205,7 +206,7 @@ impl Far {
 
     /// Whether the answer to an errand is there.
     pub(crate) fn has_answers(&self) -> bool {
-        self.state().answers.iter().any(|answer| matches!(answer, Answer::Errand { .. }))
+        self.state().answers.iter().any(|answer| matches!(answer, FarAnswer::Errand { .. }))
     }
 
     /// How long the call under way has been.
@@ -252,23 +253,23 @@ impl Far {
         if let Some(why) = &state.broken {
             return Err(Error::Broke(why.clone()));
         }
-        if let Some(at) = state.answers.iter().position(|answer| matches!(answer, Answer::Failed(_)))
-            && let Answer::Failed(why) = state.answers.remove(at)
+        if let Some(at) = state.answers.iter().position(|answer| matches!(answer, FarAnswer::Failed(_)))
+            && let FarAnswer::Failed(why) = state.answers.remove(at)
         {
             return Err(why.into());
         }
         Ok(())
     }
 
-    fn send(self: &Arc<Far>, call: Call) -> Result<(), Error> {
+    fn send(self: &Arc<Far>, call: FarCall) -> Result<(), Error> {
         let mut state = self.state();
         if state.away.is_some_and(|until| until > self.wall.now()) {
             return Ok(());
         }
         // A look comes before an action: a tick waits for it.
         match call {
-            Call::Look { .. } => state.waiting.push_front(call),
-            Call::Errand(_) | Call::Close => state.waiting.push_back(call),
+            FarCall::Look { .. } => state.waiting.push_front(call),
+            FarCall::Errand(_) | FarCall::Close => state.waiting.push_back(call),
         }
         if std::mem::replace(&mut state.working, true) {
             drop(state);
@@ -306,7 +307,7 @@ impl Far {
                             state.seek = state.seek.or(seek);
                             state.waiting.clear();
                         }
-                        Err(why) => state.answers.push(Answer::Failed(why)),
+                        Err(why) => state.answers.push(FarAnswer::Failed(why)),
                     }
                 }
                 Err(panic) => state.broken = Some(panic_message(&panic)),
@@ -321,7 +322,7 @@ impl Far {
     }
 
     /// The next call, if there is one or comes within a moment: a life at full speed asks again at once.
-    fn begin(&self) -> Option<(Call, Option<Time>, Box<dyn World + Send>)> {
+    fn begin(&self) -> Option<(FarCall, Option<Time>, Box<dyn World + Send>)> {
         let mut state = self.state();
         if state.waiting.is_empty() && state.world.is_some() {
             state = self.more.wait_timeout(state, self.errands.lingers()).unwrap_or_else(PoisonError::into_inner).0;
@@ -335,25 +336,25 @@ impl Far {
         Some((call, state.seek.take(), world))
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, FarState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
-    fn calls(&self) -> impl Iterator<Item = &Call> {
+impl FarState {
+    fn calls(&self) -> impl Iterator<Item = &FarCall> {
         self.calling.iter().map(|(call, _)| call).chain(&self.waiting)
     }
 }
 
-fn make(call: &Call, world: &mut (dyn World + Send), frozen: &Path) -> Result<Answer, world::Error> {
+fn make(call: &FarCall, world: &mut (dyn World + Send), frozen: &Path) -> Result<FarAnswer, world::Error> {
     Ok(match call {
-        Call::Look { since, now } => {
+        FarCall::Look { since, now } => {
             let mut seen = Observation::default();
             world.observe(*since, *now, &mut seen)?;
-            Answer::Look { since: *since, now: *now, seen }
+            FarAnswer::Look { since: *since, now: *now, seen }
         }
-        Call::Close => world.close().map(|()| Answer::Closed)?,
-        Call::Errand(one) => Answer::Errand { which: one.errand.which(), what: act(world, one, frozen)? },
+        FarCall::Close => world.close().map(|()| FarAnswer::Closed)?,
+        FarCall::Errand(one) => FarAnswer::Errand { which: one.errand.which(), what: act(world, one, frozen)? },
     })
 }

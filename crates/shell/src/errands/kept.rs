@@ -17,7 +17,7 @@ const LONGEST: usize = 64 << 10;
 
 /// A question as it was sent, and its answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Kept {
+pub struct KeptQuestion {
     /// Milliseconds since 1970.
     pub at: u64,
     pub key: u64,
@@ -56,7 +56,7 @@ pub(super) fn hash(text: &str) -> String {
 
 impl Keep {
     /// Writes a question down. Best effort: a golem whose folder cannot be written lives on all the same.
-    pub(super) fn keep(&self, mut kept: Kept) {
+    pub(super) fn keep(&self, mut kept: KeptQuestion) {
         if self.days == 0 {
             return;
         }
@@ -96,7 +96,7 @@ fn days(folder: &Path) -> Vec<(PathBuf, u64)> {
 }
 
 /// Everything of one golem's that is still kept, oldest first; a line that cannot be read is left out.
-pub fn kept(folder: &Path) -> Result<Vec<Kept>, Error> {
+pub fn kept(folder: &Path) -> Result<Vec<KeptQuestion>, Error> {
     let mut all = Vec::new();
     for (path, _) in days(folder) {
         let text = fs::read_to_string(&path).map_err(Error::io("cannot read", &path))?;
@@ -113,7 +113,7 @@ mod tests {
     fn days_go_when_their_time_is_up_and_nothing_is_kept_that_is_not_to_be() {
         let home = tempfile::tempdir().unwrap();
         let folder = home.path().join("thoughts");
-        let kept_of = |key: u64| Kept {
+        let kept_of = |key: u64| KeptQuestion {
             at: 0,
             key,
             purpose: "orient".into(),

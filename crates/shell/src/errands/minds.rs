@@ -10,14 +10,14 @@ use std::time::{Duration, Instant};
 use golem::thought::{self, Answer, Prompt, Purpose, Question, Silence};
 use golem::world::Manifest;
 use golem::{Usdc, What};
-use mind::{Ask, Chat, ChatConfig};
+use mind::{Chat, ChatConfig, ChatRequest};
 use settings::Prices;
 use tariff::Named;
 
 use super::far::Waker;
 use super::health::Health;
-use super::kept::{self, Keep, Kept};
-use super::slots::{Errands, Served};
+use super::kept::{self, Keep, KeptQuestion};
+use super::slots::{Errands, TurnCame};
 
 /// How long a model has to answer, whatever its golem would wait.
 const LONGEST: Duration = Duration::from_secs(if cfg!(test) { 2 } else { 120 });
@@ -74,12 +74,12 @@ pub(crate) struct Asking {
 pub(crate) struct Thinking {
     minds: Arc<Minds>,
     asking: Asking,
-    state: Mutex<State>,
+    state: Mutex<MindsState>,
     news: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct MindsState {
     /// Questions by key; with the answer, once it has come.
     questions: BTreeMap<u64, Option<What>>,
     waker: Option<Waker>,
@@ -133,8 +133,8 @@ impl Thinking {
             move |served| {
                 let most = question.most;
                 let what = match served {
-                    Served::Never => What::Answered { key, cost: Usdc::ZERO, said: Err(Silence::Busy) },
-                    Served::Now => {
+                    TurnCame::Never => What::Answered { key, cost: Usdc::ZERO, said: Err(Silence::Busy) },
+                    TurnCame::Now => {
                         let answer = catch_unwind(AssertUnwindSafe(|| this.put(&chat, &question, &prompt, &world)));
                         answer.unwrap_or_else(|_| What::Answered { key, cost: most, said: Err(Silence::Unusable) })
                     }
@@ -147,7 +147,7 @@ impl Thinking {
 
     /// Asks, reads what comes back, and keeps both as they were.
     fn put(&self, chat: &Chat, question: &Question, (prompt, shown): &(Prompt, Vec<u64>), world: &Manifest) -> What {
-        let ask = Ask {
+        let ask = ChatRequest {
             system: &prompt.system,
             user: &prompt.user,
             schema: &prompt.schema,
@@ -157,7 +157,7 @@ impl Thinking {
             within: LONGEST,
         };
         let key = question.key;
-        let mut kept = Kept {
+        let mut kept = KeptQuestion {
             at: 0,
             key,
             purpose: question.purpose.name().to_owned(),
@@ -238,7 +238,7 @@ impl Thinking {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, MindsState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

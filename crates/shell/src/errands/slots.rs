@@ -22,7 +22,7 @@ const LINGERS: Duration = Duration::from_micros(500);
 
 /// Whether an errand's turn came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Served {
+pub(crate) enum TurnCame {
     Now,
     Never,
 }
@@ -74,10 +74,10 @@ impl Errands {
         provider: &str,
         most: usize,
         patience: Option<Duration>,
-        work: impl FnOnce(Served) + Send + 'static,
+        work: impl FnOnce(TurnCame) + Send + 'static,
     ) -> Result<(), Error> {
         if let Some(waiting) = &self.waiting {
-            waiting.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(|| work(Served::Now)));
+            waiting.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(|| work(TurnCame::Now)));
             return Ok(());
         }
         let runtime = self.runtime()?;
@@ -94,10 +94,10 @@ impl Errands {
             };
             handle.spawn_blocking(move || match slot {
                 Some(slot) => {
-                    work(Served::Now);
+                    work(TurnCame::Now);
                     drop(slot);
                 }
-                None => work(Served::Never),
+                None => work(TurnCame::Never),
             });
         });
         Ok(())

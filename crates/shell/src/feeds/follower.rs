@@ -12,7 +12,7 @@ use world::Candle;
 use world::series::Writer;
 
 use super::plan::{Plan, Source};
-use super::venue::{Answer, Trouble};
+use super::venue::{Trouble, VenueAnswer};
 use crate::Error;
 
 /// How long after its end a bar counts as closed: its last trades may come late.
@@ -51,8 +51,8 @@ pub struct News {
 pub struct Follower {
     plan: Plan,
     writer: Writer,
-    first: Line,
-    second: Option<Line>,
+    first: VenueLine,
+    second: Option<VenueLine>,
     /// Closed bars that wait for those before them, and the venue each came from.
     pool: BTreeMap<Time, (Candle, &'static str)>,
     /// How many answers each bar was missing from, and when it was first.
@@ -67,7 +67,7 @@ pub struct Follower {
 
 /// A venue that the series may come from, and how it answers.
 #[derive(Debug)]
-struct Line {
+struct VenueLine {
     source: Source,
     due: i64,
     /// Failures in a row.
@@ -81,9 +81,9 @@ struct Line {
     told: bool,
 }
 
-impl Line {
-    fn new(source: Source) -> Line {
-        Line { source, due: 0, failures: 0, silent: None, empty: 0, apart: false, told: false }
+impl VenueLine {
+    fn new(source: Source) -> VenueLine {
+        VenueLine { source, due: 0, failures: 0, silent: None, empty: 0, apart: false, told: false }
     }
 }
 
@@ -96,7 +96,7 @@ pub enum Which {
 
 /// A question to a venue.
 #[derive(Clone, Debug)]
-pub struct Question {
+pub struct VenueQuestion {
     pub which: Which,
     pub source: Source,
     pub url: String,
@@ -105,7 +105,7 @@ pub struct Question {
 
 impl Follower {
     pub fn new(plan: Plan, writer: Writer) -> Follower {
-        let (first, second) = (Line::new(plan.first.clone()), plan.second.clone().map(Line::new));
+        let (first, second) = (VenueLine::new(plan.first.clone()), plan.second.clone().map(VenueLine::new));
         let (pool, absent) = (BTreeMap::new(), BTreeMap::new());
         Follower { plan, writer, first, second, pool, absent, skip: None, revised: 0, asked: 0 }
     }
@@ -142,7 +142,7 @@ impl Follower {
     }
 
     /// The next question, if one is due by now.
-    pub fn ask(&mut self, now: i64) -> Option<Question> {
+    pub fn ask(&mut self, now: i64) -> Option<VenueQuestion> {
         let which = if self.first.due <= now {
             Which::First
         } else if self.second_due().is_some_and(|due| due <= now) {
@@ -159,15 +159,15 @@ impl Follower {
         let from = Time::millis(from.as_millis() / bar.as_millis() * bar.as_millis());
         let url = source.venue.url(source.address(), &source.product, bar, from);
         self.asked += 1;
-        Some(Question { which, source, url, from })
+        Some(VenueQuestion { which, source, url, from })
     }
 
     /// Takes an answer in, adds what can be added, and says when to ask again; gives how many bars are new.
     pub fn hear(
         &mut self,
         now: i64,
-        question: &Question,
-        answer: Result<Answer, String>,
+        question: &VenueQuestion,
+        answer: Result<VenueAnswer, String>,
     ) -> Result<(u64, Vec<News>), Error> {
         let venue = question.source.venue;
         let mut news = Vec::new();
@@ -190,7 +190,7 @@ impl Follower {
     }
 
     /// Sorts out what an answer holds; says how many bars there were from the one asked for on.
-    fn take(&mut self, now: i64, question: &Question, mut bars: Vec<Candle>, theirs: Option<i64>) -> u64 {
+    fn take(&mut self, now: i64, question: &VenueQuestion, mut bars: Vec<Candle>, theirs: Option<i64>) -> u64 {
         let (bar, venue) = (self.plan.bar(), question.source.venue);
         let clock = theirs.map_or(now, |theirs| theirs.min(now));
         let closes = |opened: Time| (opened + bar).as_millis() as i64;
@@ -273,7 +273,7 @@ impl Follower {
     }
 
     /// Schedules the next question to this line after an answer.
-    fn schedule(&mut self, now: i64, question: &Question, bars: u64, added: u64) {
+    fn schedule(&mut self, now: i64, question: &VenueQuestion, bars: u64, added: u64) {
         let (bar, page) = (self.plan.bar(), question.source.venue.page());
         let reach = question.from + bar.times(page);
         let behind = (reach.as_millis() as i64) < now - bar.as_millis() as i64;
@@ -352,14 +352,14 @@ impl Follower {
         }
     }
 
-    fn line(&self, which: Which) -> &Line {
+    fn line(&self, which: Which) -> &VenueLine {
         match (which, &self.second) {
             (Which::Second, Some(second)) => second,
             _ => &self.first,
         }
     }
 
-    fn line_mut(&mut self, which: Which) -> &mut Line {
+    fn line_mut(&mut self, which: Which) -> &mut VenueLine {
         match (which, &mut self.second) {
             (Which::Second, Some(second)) => second,
             _ => &mut self.first,

@@ -6,7 +6,7 @@ mod plan;
 mod running;
 mod venue;
 
-pub use follower::{Follower, News, Question, Which};
+pub use follower::{Follower, News, VenueQuestion, Which};
 pub use plan::{Plan, Source, is_followed};
 pub use running::{Asks, Feeds, Hears, follow, sound};
-pub use venue::{Answer, Trouble, Venue};
+pub use venue::{Trouble, Venue, VenueAnswer};

@@ -16,7 +16,7 @@ use world::series::Writer;
 
 use super::follower::{Follower, News, Which};
 use super::plan::{Plan, Source};
-use super::venue::{Answer, Trouble, Venue};
+use super::venue::{Trouble, Venue, VenueAnswer};
 use crate::home::Home;
 use crate::{Error, wall};
 
@@ -215,7 +215,7 @@ impl Asks {
         client.map(Asks).map_err(|why| Error::Host(format!("cannot make a client: {why}")))
     }
 
-    pub fn ask(&self, url: &str) -> Result<Answer, String> {
+    pub fn ask(&self, url: &str) -> Result<VenueAnswer, String> {
         let unreached = |why: reqwest::Error| format!("it cannot be reached: {}", reason(&why));
         let answer = self.0.get(url).send().map_err(unreached)?;
         let header = |name: &str| answer.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
@@ -224,7 +224,7 @@ impl Asks {
         let date_ms = date.map(|date| date.timestamp().as_millisecond());
         let (status, mut body) = (answer.status().as_u16(), Vec::new());
         answer.take(MOST).read_to_end(&mut body).map_err(|_| "its answer broke off".to_owned())?;
-        Ok(Answer { status, retry_after, date_ms, body })
+        Ok(VenueAnswer { status, retry_after, date_ms, body })
     }
 }
 

@@ -20,7 +20,7 @@ pub enum Venue {
 
 /// An answer as it came over the wire.
 #[derive(Clone, Debug, Default)]
-pub struct Answer {
+pub struct VenueAnswer {
     pub status: u16,
     /// Seconds for which the venue wants to be left alone.
     pub retry_after: Option<u64>,
@@ -153,7 +153,7 @@ impl Venue {
     }
 
     /// The bars of an answer, as they stand there: in any order, the one that is not over included.
-    pub fn read(self, answer: &Answer) -> Result<Vec<Candle>, Trouble> {
+    pub fn read(self, answer: &VenueAnswer) -> Result<Vec<Candle>, Trouble> {
         let value: Option<Value> = serde_json::from_slice(&answer.body).ok();
         if let Some(trouble) = self.trouble(answer, value.as_ref()) {
             return Err(trouble);
@@ -195,7 +195,7 @@ impl Venue {
     }
 
     /// The meaning of a refusal; `None` if the answer is not a refusal.
-    fn trouble(self, answer: &Answer, value: Option<&Value>) -> Option<Trouble> {
+    fn trouble(self, answer: &VenueAnswer, value: Option<&Value>) -> Option<Trouble> {
         let wait = answer.retry_after.map(Duration::from_secs);
         let said = |key: &str| value.and_then(|value| value.get(key)).and_then(Value::as_str).map(str::to_owned);
         let text = match self {
@@ -268,8 +268,8 @@ mod tests {
 
     const HOUR_BAR: Span = Span::seconds(3_600);
 
-    fn answer(status: u16, body: &str) -> Answer {
-        Answer { status, body: body.as_bytes().to_vec(), ..Answer::default() }
+    fn answer(status: u16, body: &str) -> VenueAnswer {
+        VenueAnswer { status, body: body.as_bytes().to_vec(), ..VenueAnswer::default() }
     }
 
     /// One bar, as each venue writes it.
@@ -373,7 +373,7 @@ mod tests {
         for (venue, status, body, meant) in table {
             assert_eq!(venue.read(&answer(status, body)), meant, "{venue} {status} {body}");
         }
-        let banned = Answer { status: 418, retry_after: Some(120), ..Answer::default() };
+        let banned = VenueAnswer { status: 418, retry_after: Some(120), ..VenueAnswer::default() };
         assert_eq!(Venue::Binance.read(&banned), Err(TooOften(Some(Duration::from_secs(120)))));
     }
 }

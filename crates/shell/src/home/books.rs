@@ -13,9 +13,9 @@ use golem::policy;
 use golem::world::Outcome;
 use golem::{Life, Name, Record, Usdc};
 use serde::{Deserialize, Serialize};
-use vault::treasury::{Row, Transfer};
+use vault::treasury::{Transfer, TreasuryRow};
 use vault::{Anchor, Passing, Reader, Treasury};
-use world::{Entry, Ledger};
+use world::{Ledger, LedgerEntry};
 
 use crate::{Error, hash};
 
@@ -32,8 +32,8 @@ pub(crate) struct Arrival {
 #[derive(Debug)]
 pub struct Account {
     arrival: Arrival,
-    pub(crate) sent: Vec<Row>,
-    pub(crate) received: Vec<Row>,
+    pub(crate) sent: Vec<TreasuryRow>,
+    pub(crate) received: Vec<TreasuryRow>,
 }
 
 /// Money and outcomes in a golem's own journal, as far back as it can be read.
@@ -66,7 +66,7 @@ impl Arrival {
     }
 
     /// The latest that this life is not before: one that was taken back may be older than its last arrival.
-    fn behind(life: &Life, mut lines: Vec<Row>) -> Arrival {
+    fn behind(life: &Life, mut lines: Vec<TreasuryRow>) -> Arrival {
         let now = Arrival::of(life);
         lines.sort_by_key(|row| row.line);
         let all = lines.iter().filter_map(|row| serde_json::from_str::<Arrival>(row.about.as_deref()?).ok());
@@ -84,10 +84,10 @@ impl Account {
     }
 
     /// The account of a life from lines of a ledger that cannot be opened.
-    pub(crate) fn among(lines: &[Row], life: &Life) -> Account {
+    pub(crate) fn among(lines: &[TreasuryRow], life: &Life) -> Account {
         let id = life.id().to_string();
-        let rows = |kind: &str| -> Vec<Row> {
-            let mut rows: Vec<Row> =
+        let rows = |kind: &str| -> Vec<TreasuryRow> {
+            let mut rows: Vec<TreasuryRow> =
                 lines.iter().filter(|row| row.kind == kind && row.golem.as_ref() == Some(&id)).cloned().collect();
             rows.sort_by_key(|row| row.number);
             rows
@@ -124,7 +124,7 @@ impl Account {
                 sent.max(base.transfers)
             ));
         }
-        let sum = |rows: &[Row], above: u64, upto: u64| -> Usdc {
+        let sum = |rows: &[TreasuryRow], above: u64, upto: u64| -> Usdc {
             let some = rows.iter().filter(|row| row.number > above && row.number <= upto);
             some.map(|row| row.credit + row.capital).sum()
         };
@@ -159,7 +159,7 @@ impl Account {
                 return Err(format!("deposit {} is one amount in the treasury and another in its journal", row.number));
             }
         }
-        let missing = |rows: &[Row], number: u64| rows.binary_search_by_key(&number, |row| row.number).is_err();
+        let missing = |rows: &[TreasuryRow], number: u64| rows.binary_search_by_key(&number, |row| row.number).is_err();
         for number in own.transfers.keys().filter(|number| **number > self.arrival.transfers) {
             if missing(&self.sent, *number) {
                 return Err(format!("the treasury knows nothing of transfer {number}, which it has taken"));
@@ -175,7 +175,7 @@ impl Account {
 
     /// Lines the journal has and the treasury lacks: transfers it took, deposits that are no longer on their way.
     pub(crate) fn unknown(&self, own: &Own, life: &Life) -> (Vec<Transfer>, Vec<(u64, Usdc)>) {
-        let missing = |rows: &[Row], number: u64| rows.binary_search_by_key(&number, |row| row.number).is_err();
+        let missing = |rows: &[TreasuryRow], number: u64| rows.binary_search_by_key(&number, |row| row.number).is_err();
         let sent = own.transfers.values().filter(|taken| taken.number > self.arrival.transfers);
         let sent = sent.filter(|taken| missing(&self.sent, taken.number)).copied().collect();
         let done =
@@ -187,7 +187,7 @@ impl Account {
 
 impl Own {
     /// Reads it from the journal, and on through what a host log has of it.
-    pub fn read(database: &Path, lines: &[vault::Line]) -> Result<Own, Error> {
+    pub fn read(database: &Path, lines: &[vault::LogLine]) -> Result<Own, Error> {
         let mut own = Own::default();
         let check = Reader::open(database)?.replay(|record| {
             own.note(&record);
@@ -202,8 +202,8 @@ impl Own {
     }
 
     /// Entries that the world must have on record for it.
-    pub(crate) fn entries(&self) -> impl Iterator<Item = (u64, Entry)> + '_ {
-        self.outcomes.iter().map(|(key, (at, outcome))| (*key, Entry { at: *at, outcome: Some(*outcome) }))
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (u64, LedgerEntry)> + '_ {
+        self.outcomes.iter().map(|(key, (at, outcome))| (*key, LedgerEntry { at: *at, outcome: Some(*outcome) }))
     }
 
     fn note(&mut self, record: &Record) {
@@ -273,7 +273,7 @@ pub fn world_agrees_line_by_line(ledger: &Ledger, own: &Own) -> Result<(), Strin
     }
 }
 
-fn last(rows: &[Row]) -> u64 {
+fn last(rows: &[TreasuryRow]) -> u64 {
     rows.last().map_or(0, |row| row.number)
 }
 

@@ -12,10 +12,10 @@ use crate::Error;
 use crate::hash::{hex, unhex};
 
 /// An owner's key, made when it is first needed and never shown.
-pub struct Key(Ed25519KeyPair);
+pub struct OwnerKey(Ed25519KeyPair);
 
-impl Key {
-    pub fn of(home: &Home) -> Result<Key, Error> {
+impl OwnerKey {
+    pub fn of(home: &Home) -> Result<OwnerKey, Error> {
         let path = path(home);
         if !path.exists() {
             let random = ring::rand::SystemRandom::new();
@@ -33,7 +33,7 @@ impl Key {
         let text = fs::read_to_string(&path).map_err(Error::io("cannot read", &path))?;
         let bytes = unhex(text.trim());
         let key = bytes.and_then(|bytes| Ed25519KeyPair::from_pkcs8(&bytes).ok());
-        key.map(Key).ok_or_else(|| {
+        key.map(OwnerKey).ok_or_else(|| {
             Error::Damaged(format!("{} holds no key; bring it back from a backup, or move it away", path.display()))
         })
     }
@@ -57,7 +57,7 @@ fn path(home: &Home) -> PathBuf {
     home.root().join("owner.key")
 }
 
-impl std::fmt::Debug for Key {
+impl std::fmt::Debug for OwnerKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Key").finish_non_exhaustive()
     }

@@ -17,4 +17,4 @@ mod reserve;
 pub mod signals;
 pub mod tokens;
 
-pub use place::{GolemHome, Home, Seen};
+pub use place::{GolemGlance, GolemHome, Home};

@@ -16,7 +16,7 @@ use golem::{Golem, GolemId, Life, Name};
 use settings::chance;
 use settings::{File, Settings};
 use vault::archive::{self, Retention};
-use vault::{Batch, Glance, Head, Holder, Line, Log, LogReader, Notice, Place, Reader, Tip, Treasury, Vault};
+use vault::{Batch, Glance, Head, Holder, Log, LogLine, LogReader, Notice, Place, Reader, Tip, Treasury, Vault};
 use world::series::Series;
 use world::{Candles, Spec};
 
@@ -56,7 +56,7 @@ pub struct GolemHome {
 }
 
 /// A golem's folder with its glance and whether a process runs it, or the reason why neither can be read.
-pub type Seen = (GolemHome, Result<(Glance, bool), Error>);
+pub type GolemGlance = (GolemHome, Result<(Glance, bool), Error>);
 
 impl Home {
     pub fn at(root: PathBuf) -> Home {
@@ -255,7 +255,7 @@ impl Home {
     }
 
     /// Records of a life that a host's log still has and its own file may lack.
-    pub fn lines(&self, id: GolemId) -> Result<Vec<Line>, Error> {
+    pub fn lines(&self, id: GolemId) -> Result<Vec<LogLine>, Error> {
         Ok(match self.log()? {
             Some(reader) => reader.lines(id)?,
             None => Vec::new(),
@@ -343,7 +343,7 @@ impl Home {
     }
 
     /// Every golem here at a glance, by name, and whether a process runs it.
-    pub fn glances(&self) -> Result<Vec<Seen>, Error> {
+    pub fn glances(&self) -> Result<Vec<GolemGlance>, Error> {
         let (mut ahead, mut lodgers) = (BTreeSet::new(), BTreeSet::new());
         if let Some(log) = self.log()? {
             ahead.extend(log.golems()?);

@@ -64,13 +64,13 @@ pub struct Keyring {
 #[derive(Debug, Default)]
 struct Known {
     /// How the files looked when they were read.
-    looks: Option<[Look; 2]>,
-    keys: Vec<Open>,
+    looks: Option<[FileSigns; 2]>,
+    keys: Vec<OpenToken>,
 }
 
 /// One token's scope, and until when it counts.
 #[derive(Debug)]
-struct Open {
+struct OpenToken {
     hash: Hash,
     name: String,
     scope: Scope,
@@ -78,7 +78,7 @@ struct Open {
 }
 
 /// The signs of a changed file, whatever clocks do: it is always written aside and renamed.
-type Look = Option<(u64, i64, i64, u64)>;
+type FileSigns = Option<(u64, i64, i64, u64)>;
 
 impl Scope {
     pub const ALL: [Scope; 4] = [Scope::Read, Scope::Answer, Scope::Order, Scope::All];
@@ -128,19 +128,19 @@ impl Keyring {
     }
 
     /// Reads the tokens; a file that cannot be read opens nothing.
-    fn read(&self) -> Vec<Open> {
+    fn read(&self) -> Vec<OpenToken> {
         let tokens = read(&self.tokens).unwrap_or_else(|why| {
             warn!(%why, "no token counts but the local one");
             Vec::new()
         });
         let hashed = tokens.into_iter().filter_map(|token| {
             let hash = Hash::from_hex(&token.hash).ok()?;
-            Some(Open { hash, name: token.name.to_string(), scope: token.scope, until: token.until })
+            Some(OpenToken { hash, name: token.name.to_string(), scope: token.scope, until: token.until })
         });
         let local = fs::read_to_string(&self.local).ok().filter(|text| text.trim().len() >= SHORTEST);
         let local = local.map(|text| {
             let hash = blake3::hash(text.trim().as_bytes());
-            Open { hash, name: LOCAL.to_owned(), scope: Scope::All, until: None }
+            OpenToken { hash, name: LOCAL.to_owned(), scope: Scope::All, until: None }
         });
         hashed.chain(local).collect()
     }
@@ -255,7 +255,7 @@ fn hash(text: &str) -> String {
     blake3::hash(text.as_bytes()).to_hex().to_string()
 }
 
-fn look(path: &Path) -> Look {
+fn look(path: &Path) -> FileSigns {
     fs::metadata(path).ok().map(|file| (file.ino(), file.mtime(), file.mtime_nsec(), file.len()))
 }
 

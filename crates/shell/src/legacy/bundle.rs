@@ -5,13 +5,13 @@ use std::fs;
 use std::path::Path;
 
 use golem::Life;
-use golem::grimoire::bundle::{self, Line};
+use golem::grimoire::bundle::{self, BundleLine};
 use golem::inheritance::BUDGET;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use crate::home::Home;
-use crate::home::key::{Key, is_signed};
+use crate::home::key::{OwnerKey, is_signed};
 
 /// The version of bundles this program writes and reads.
 pub const VERSION: u32 = 1;
@@ -43,13 +43,13 @@ pub struct Header {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bundle {
     pub header: Header,
-    pub lines: Vec<Line>,
+    pub lines: Vec<BundleLine>,
     /// Whether another owner's key signed it.
     pub stranger: bool,
 }
 
 /// Packs lines into a signed bundle.
-pub fn pack(key: &Key, name: &str, life: Option<&Life>, lines: &[Line]) -> String {
+pub fn pack(key: &OwnerKey, name: &str, life: Option<&Life>, lines: &[BundleLine]) -> String {
     let body: String =
         lines.iter().map(|line| serde_json::to_string(line).expect("a line is plain data") + "\n").collect();
     let mut header = Header {
@@ -93,7 +93,7 @@ pub fn unpack(text: &str, own: &str) -> Result<Bundle, String> {
     if !is_signed(&signed(&header), &header.owner, &header.signature) {
         return Err("its signature does not fit; it was changed after it was made".to_owned());
     }
-    let lines: Vec<Line> = body.lines().map(bundle::read).collect::<Result<_, _>>()?;
+    let lines: Vec<BundleLine> = body.lines().map(bundle::read).collect::<Result<_, _>>()?;
     if lines.len() as u64 != header.entries {
         return Err(format!("it says {} entries and has {}", header.entries, lines.len()));
     }
@@ -104,7 +104,7 @@ pub fn unpack(text: &str, own: &str) -> Result<Bundle, String> {
 
 /// A bundle's lines, signed once more by this owner.
 pub fn again(home: &Home, bundle: &Bundle) -> Result<String, Error> {
-    let body = pack(&Key::of(home)?, &bundle.header.name, None, &bundle.lines);
+    let body = pack(&OwnerKey::of(home)?, &bundle.header.name, None, &bundle.lines);
     Ok(body)
 }
 
@@ -117,7 +117,7 @@ pub fn open(home: &Home, file: &Path) -> Result<Bundle, Error> {
     }
     let bytes = fs::read(file).map_err(Error::io("cannot read", file))?;
     let text = String::from_utf8(bytes).map_err(|_| refused("it is not text".to_owned()))?;
-    unpack(&text, &Key::of(home)?.public()).map_err(refused)
+    unpack(&text, &OwnerKey::of(home)?.public()).map_err(refused)
 }
 
 /// Sixteen bytes of a hash that stand for a text.

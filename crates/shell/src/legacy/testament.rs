@@ -16,7 +16,7 @@ use super::shelf;
 use crate::Error;
 use crate::durable;
 use crate::home::GolemHome;
-use crate::home::key::Key;
+use crate::home::key::OwnerKey;
 use crate::view::herald::Herald;
 
 /// Writes the testament, for people and for programs, and returns its hash.
@@ -65,7 +65,7 @@ fn draft(place: &GolemHome, life: &Life, grimoire: &Grimoire, secret: &Secret) -
 pub(crate) fn bequeath(place: &GolemHome, life: &Life, grimoire: &Grimoire) -> Result<([u8; 32], u32), Error> {
     let whole = whole(grimoire, life);
     let lines = estate(&whole, life, BUDGET);
-    let key = Key::of(place.home())?;
+    let key = OwnerKey::of(place.home())?;
     let text = pack(&key, place.name.as_str(), Some(life), &lines);
     durable::write(&place.legacy(), text.as_bytes())?;
     shelf::leave(place, life, whole.in_use(), Way::Deposit)?;

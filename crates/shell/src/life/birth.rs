@@ -12,7 +12,7 @@ use settings::chance::{self, Secret};
 use vault::{Head, Place, Vault};
 use world::{Ledger, Spec, World};
 
-use super::checks::Plan;
+use super::checks::CheckPlan;
 use super::living::Living;
 use super::outside::Outside;
 use super::programs::Programs;
@@ -34,7 +34,7 @@ pub struct Wish {
     /// The bundle of knowledge it is left.
     pub bundle: Option<String>,
     /// The commands of its checks, in a world of checks.
-    pub checks: Option<Plan>,
+    pub checks: Option<CheckPlan>,
     /// The programs of its world and its mind here.
     pub programs: Programs,
 }

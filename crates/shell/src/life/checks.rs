@@ -13,7 +13,7 @@ use std::time::Duration;
 use golem::{limits, plain};
 use outside::fence::Fence;
 use serde::{Deserialize, Serialize};
-use world::checks::{Check, Round, Runner, Said, Says, newest};
+use world::checks::{Check, CheckResult, Round, Runner, Says, newest};
 
 use crate::home::GolemHome;
 use crate::{Error, durable, program};
@@ -27,7 +27,7 @@ pub(super) const PASSED_ON: [&str; 9] = ["PATH", "HOME", "USER", "LOGNAME", "SHE
 
 /// The commands that are run for a golem, as its owner wrote them here.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Plan {
+pub struct CheckPlan {
     /// The folder the commands run in.
     pub folder: PathBuf,
     /// Seconds that each may take.
@@ -38,9 +38,9 @@ pub struct Plan {
     pub protect: Vec<PathBuf>,
 }
 
-impl Plan {
+impl CheckPlan {
     /// Reads the plan; none, if none was written here.
-    pub fn read(place: &GolemHome) -> Result<Option<Plan>, Error> {
+    pub fn read(place: &GolemHome) -> Result<Option<CheckPlan>, Error> {
         let path = place.checks();
         let text = match std::fs::read_to_string(&path) {
             Ok(text) => text,
@@ -71,7 +71,7 @@ pub(super) fn runner(place: &GolemHome, stop: Arc<AtomicBool>) -> Runner {
     Box::new(move |checks: &[Check]| {
         let golem = place.name.as_str();
         // Read again each time: the owner may have changed it.
-        let plan = match Plan::read(&place) {
+        let plan = match CheckPlan::read(&place) {
             Ok(Some(plan)) => plan,
             Ok(None) => {
                 tracing::warn!(golem, "its checks have no commands here; `bardo golem check` sets them");
@@ -85,7 +85,7 @@ pub(super) fn runner(place: &GolemHome, stop: Arc<AtomicBool>) -> Runner {
         // The program under a check may be the work of the agent that is judged by it.
         let hidden = vec![place.home().root().to_owned()];
         let fence = Fence { hidden, protected: plan.protect.clone(), given: Vec::new() };
-        let said: Vec<Said> = std::thread::scope(|scope| {
+        let said: Vec<CheckResult> = std::thread::scope(|scope| {
             let running: Vec<_> = checks.iter().map(|check| scope.spawn(|| run(&plan, check, &fence, &stop))).collect();
             running.into_iter().map(|one| one.join().expect("running a program does not panic")).collect()
         });
@@ -97,8 +97,8 @@ pub(super) fn runner(place: &GolemHome, stop: Arc<AtomicBool>) -> Runner {
     })
 }
 
-fn run(plan: &Plan, check: &Check, fence: &Fence, stop: &AtomicBool) -> Said {
-    let nothing = |text: String| Said { value: (check.says == Says::Pass).then_some(0.0), text };
+fn run(plan: &CheckPlan, check: &Check, fence: &Fence, stop: &AtomicBool) -> CheckResult {
+    let nothing = |text: String| CheckResult { value: (check.says == Says::Pass).then_some(0.0), text };
     let Some(line) = plan.commands.get(&check.name) else { return nothing("it has no command here".to_owned()) };
     let mut command = Command::new("sh");
     command.args(["-c", line]).current_dir(&plan.folder).env_clear().env("BARDO_CHECK", &check.name);
@@ -112,11 +112,11 @@ fn run(plan: &Plan, check: &Check, fence: &Fence, stop: &AtomicBool) -> Said {
     let silent = last.is_empty() && ended.code != Some(0);
     let text = plain::line(if silent { &ended.how } else { last }, KEPT);
     match check.says {
-        Says::Pass => Said { value: Some(f64::from(u8::from(ended.code == Some(0)))), text },
+        Says::Pass => CheckResult { value: Some(f64::from(u8::from(ended.code == Some(0)))), text },
         Says::Number => {
             let sane = |number: &f64| number.is_finite() && number.abs() <= limits::LARGEST;
             let value = last.parse().ok().filter(|number| ended.code == Some(0) && sane(number));
-            Said { value, text }
+            CheckResult { value, text }
         }
     }
 }
@@ -132,9 +132,9 @@ mod tests {
 
     use super::*;
 
-    fn said(line: &str, says: Says) -> Said {
+    fn said(line: &str, says: Says) -> CheckResult {
         let commands = BTreeMap::from([("it".to_owned(), line.to_owned())]);
-        let plan = Plan { folder: "/".into(), limit: 2, commands, protect: Vec::new() };
+        let plan = CheckPlan { folder: "/".into(), limit: 2, commands, protect: Vec::new() };
         run(&plan, &Check { name: "it".to_owned(), says }, &Fence::default(), &AtomicBool::new(false))
     }
 

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use golem::GolemId;
 use tracing::{debug, debug_span, error, info};
-use vault::{Batch, Line, Log, LogReader, Note, Treasury, Waiting};
+use vault::{Batch, Log, LogLine, LogReader, Note, Treasury, UndeliveredNote};
 
 use super::post::Post;
 use crate::river::Shore;
@@ -180,11 +180,11 @@ impl Desk {
     }
 
     /// Records of a golem in the log.
-    pub(crate) fn lines(&self, golem: GolemId) -> Result<Vec<Line>, Error> {
+    pub(crate) fn lines(&self, golem: GolemId) -> Result<Vec<LogLine>, Error> {
         self.read(|log| log.lines(golem))
     }
 
-    pub fn waiting(&self, target: &str, most: usize) -> Result<Vec<Waiting>, Error> {
+    pub fn waiting(&self, target: &str, most: usize) -> Result<Vec<UndeliveredNote>, Error> {
         self.read(|log| log.waiting(target, most))
     }
 

@@ -9,7 +9,7 @@ use golem::{Time, What, Which};
 use world::World;
 
 use crate::Error;
-use crate::errands::{AWAY, Act, Far, Look, Waker, act};
+use crate::errands::{AWAY, Act, Far, LookState, Waker, act};
 use crate::wall::Wall;
 
 pub(crate) enum Ground {
@@ -53,8 +53,8 @@ impl Ground {
                 Ok(patient(looked, away, wall)?.map(|()| (now, seen)))
             }
             Ground::Far(far) => match far.look(since, now)? {
-                Look::Seen(now, seen) => Ok(Some((now, seen))),
-                Look::Coming => Ok(None),
+                LookState::Seen(now, seen) => Ok(Some((now, seen))),
+                LookState::Coming => Ok(None),
             },
         }
     }

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 
 use golem::Endowment;
 use golem::grimoire::How;
-use golem::grimoire::bundle::Line;
+use golem::grimoire::bundle::BundleLine;
 use golem::inheritance::{BALDWIN, Descent, divergence};
 use golem::mortality::death::Cause;
 use golem::rule::text::{Parsed, parse};
@@ -19,7 +19,7 @@ use vault::lines::End;
 use vault::{Reader, Treasury};
 
 use super::birth::{Wish, birth};
-use super::checks::Plan;
+use super::checks::CheckPlan;
 use super::living::Living;
 use super::programs::Programs;
 use crate::Error;
@@ -188,7 +188,7 @@ fn told(home: &Home, dead: &GolemHome, life: &Life, leaves: &Bundle) -> Result<V
         told.extend(bundle::open(home, &left)?.lines.iter().filter_map(|line| rule(line, life)));
     } else {
         // A copy of a life does not have it; then all that came down the line counts as told, changed or not.
-        let came = |line: &&Line| line.provenance.sources.iter().any(|source| source.how == How::Inherited);
+        let came = |line: &&BundleLine| line.provenance.sources.iter().any(|source| source.how == How::Inherited);
         told.extend(leaves.lines.iter().filter(came).filter_map(|line| rule(line, life)));
     }
     Ok(told)
@@ -211,7 +211,7 @@ fn newborn(dead: &GolemHome) -> Result<Option<Life>, Error> {
     Ok(newborn)
 }
 
-fn rule(line: &Line, life: &Life) -> Option<Parsed> {
+fn rule(line: &BundleLine, life: &Life) -> Option<Parsed> {
     line.rule.as_deref().and_then(|rule| parse(rule, &life.birth().world).ok())
 }
 
@@ -266,7 +266,7 @@ fn born(home: &Home, estate: &Estate, heir: Heir, by_itself: bool) -> Result<Liv
     let bundle = inherit.then(|| bundle::again(home, &estate.bundle)).transpose()?;
     // The checks and programs that its predecessor had here.
     let programs = Programs::read(&estate.dead)?;
-    let checks = Plan::read(&estate.dead)?;
+    let checks = CheckPlan::read(&estate.dead)?;
     let descent = Some(descent);
     birth(home, Wish { name: heir.name, spec, seed: heir.seed, settings, descent, bundle, checks, programs })
 }

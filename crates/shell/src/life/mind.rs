@@ -26,7 +26,7 @@ const TURN: Duration = Duration::from_millis(200);
 pub(crate) struct Mind(Arc<Shared>);
 
 struct Shared {
-    state: Mutex<State>,
+    state: Mutex<MindState>,
     start: Start,
     /// Signalled when there is something to do.
     more: Condvar,
@@ -35,7 +35,7 @@ struct Shared {
 }
 
 #[derive(Default)]
-struct State {
+struct MindState {
     /// The program; none while a thread has it, or after a crash.
     program: Option<Box<MindProgram>>,
     /// Work to go on with on another thread: a look that the program has been shown, or is still to be shown.
@@ -60,7 +60,7 @@ enum Task {
 
 /// State of a look.
 #[derive(Debug, PartialEq)]
-pub(super) enum Heard {
+pub(super) enum LookAnswer {
     /// The program has not been shown the look, and could be.
     Free,
     /// The program works on the look.
@@ -133,17 +133,17 @@ impl Mind {
     }
 
     /// The answer to the look of this moment; beside it, the word on an earlier look, too late for it.
-    pub(super) fn hear(&self, of: Time) -> (Heard, Option<Word>) {
+    pub(super) fn hear(&self, of: Time) -> (LookAnswer, Option<Word>) {
         let mut state = self.0.state();
         let late = match state.said.take() {
-            Some((then, word)) if then == of => return (Heard::Said(word), None),
+            Some((then, word)) if then == of => return (LookAnswer::Said(word), None),
             said => said.and_then(|(_, word)| word),
         };
         let heard = match state.under_way {
-            Some(then) if then == of => Heard::Coming,
-            Some(_) => Heard::Behind,
-            None if state.rests.is_some_and(|until| until > Instant::now()) => Heard::Rests,
-            None => Heard::Free,
+            Some(then) if then == of => LookAnswer::Coming,
+            Some(_) => LookAnswer::Behind,
+            None if state.rests.is_some_and(|until| until > Instant::now()) => LookAnswer::Rests,
+            None => LookAnswer::Free,
         };
         (heard, late)
     }
@@ -171,7 +171,7 @@ impl Mind {
     /// Waits for the program to speak, at most so long.
     pub(super) fn wait(&self, most: Duration) {
         let state = self.0.state();
-        let at_it = |state: &mut State| state.under_way.is_some();
+        let at_it = |state: &mut MindState| state.under_way.is_some();
         drop(self.0.news.wait_timeout_while(state, most, at_it).unwrap_or_else(PoisonError::into_inner));
     }
 
@@ -199,7 +199,7 @@ impl Drop for Mind {
 }
 
 impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, MindState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -238,7 +238,7 @@ impl Shared {
     }
 
     fn next(&self) -> Option<Task> {
-        let idle = |state: &mut State| state.task.is_none() && !state.gone;
+        let idle = |state: &mut MindState| state.task.is_none() && !state.gone;
         let mut state = self.more.wait_while(self.state(), idle).unwrap_or_else(PoisonError::into_inner);
         if state.gone { None } else { state.task.take() }
     }

@@ -12,7 +12,7 @@ use outside::wire::Look;
 
 use super::listener::Listener;
 use super::living::Living;
-use super::mind::{Heard, Mind};
+use super::mind::{LookAnswer, Mind};
 use super::programs::Programs;
 use crate::Error;
 
@@ -44,17 +44,17 @@ impl Living {
                 self.minding.late = late;
             }
             match heard {
-                Heard::Free => self.show_mind(of, &seen)?,
-                Heard::Coming if self.is_patient() => {
+                LookAnswer::Free => self.show_mind(of, &seen)?,
+                LookAnswer::Coming if self.is_patient() => {
                     self.minding.shown = Some((now, seen));
                     return Ok(None);
                 }
-                Heard::Said(Some(word)) => break Some(word),
-                Heard::Behind | Heard::Rests => {
+                LookAnswer::Said(Some(word)) => break Some(word),
+                LookAnswer::Behind | LookAnswer::Rests => {
                     self.minding.keep_untold(&seen.bars);
                     break self.minding.late.take();
                 }
-                Heard::Coming | Heard::Said(None) => break self.minding.late.take(),
+                LookAnswer::Coming | LookAnswer::Said(None) => break self.minding.late.take(),
             }
         };
         self.minding.since = None;

@@ -7,7 +7,7 @@ use golem::wire::Message;
 use golem::{Event, Golem, Life, Name, Record};
 use tracing::{debug, info};
 use vault::codec::Hash;
-use vault::{Batch, Line, Note, Reader, Vault};
+use vault::{Batch, LogLine, Note, Reader, Vault};
 
 use super::desk::Desk;
 use crate::Error;
@@ -31,7 +31,7 @@ pub(crate) struct Lodging {
     tip: Hash,
     /// The number of the record in the making.
     next: u64,
-    lines: Vec<Line>,
+    lines: Vec<LogLine>,
     /// Messages to tell once they are durable: the number of the record, whether it is routine, and the text.
     messages: Vec<(u64, bool, String)>,
     notes: Vec<Note>,
@@ -133,7 +133,7 @@ impl Writing {
         match self {
             Writing::Own(vault) => vault.stage(record, life),
             Writing::Lodged(lodging) => {
-                let line = Line::of(life.id(), &lodging.tip, record, life);
+                let line = LogLine::of(life.id(), &lodging.tip, record, life);
                 lodging.tip = line.hash;
                 lodging.next = record.seq + 1;
                 lodging.lines.push(line);

@@ -11,7 +11,7 @@ use golem::{CommandId, GolemId, Name};
 use serde::{Deserialize, Serialize};
 use vault::Reader;
 
-use super::order::{self, Order};
+use super::order::{self, OrderState};
 use crate::Error;
 use crate::durable::sync_folder;
 use crate::hash::hex;
@@ -25,7 +25,7 @@ const LONGEST: usize = 64;
 
 /// The key of an order: up to 64 printable characters of ASCII.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Key(String);
+pub struct OrderKey(String);
 
 /// The deed that an order asks for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -39,7 +39,7 @@ pub enum Deed {
 /// The result of an order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Answer {
+pub enum OrderResult {
     Done,
     Refused(String),
     /// The golem is dead, of this.
@@ -49,8 +49,8 @@ pub enum Answer {
 
 /// One order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Entry {
-    pub key: Key,
+pub struct OrderEntry {
+    pub key: OrderKey,
     /// The name of the order, such as `fund`.
     pub order: String,
     id: CommandId,
@@ -58,31 +58,31 @@ pub struct Entry {
     asked: String,
     deed: Deed,
     /// The result; none while the order waits.
-    pub answer: Option<Answer>,
+    pub answer: Option<OrderResult>,
 }
 
 /// A request for something to be done.
 #[derive(Clone, Debug)]
 pub struct Request {
-    pub key: Key,
+    pub key: OrderKey,
     pub order: &'static str,
     asked: String,
 }
 
 /// The orders of one home.
 #[derive(Clone, Debug)]
-pub struct Book {
+pub struct OrderBook {
     folder: PathBuf,
     /// Locks under which one thread at a time acts for an order; two orders that share a lock merely wait for each
     /// other.
     alone: Arc<[Mutex<()>; 16]>,
 }
 
-impl Key {
-    pub fn draw() -> Key {
+impl OrderKey {
+    pub fn draw() -> OrderKey {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes).expect("the operating system gives random bytes");
-        Key(hex(&bytes))
+        OrderKey(hex(&bytes))
     }
 
     pub fn as_str(&self) -> &str {
@@ -97,27 +97,27 @@ impl Key {
     }
 }
 
-impl std::str::FromStr for Key {
+impl std::str::FromStr for OrderKey {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Key, String> {
+    fn from_str(text: &str) -> Result<OrderKey, String> {
         let printable = text.bytes().all(|byte| (b' '..=b'~').contains(&byte));
         if text.is_empty() || text.len() > LONGEST || !printable {
             return Err(format!("a key has 1 to {LONGEST} printable characters of ASCII"));
         }
-        Ok(Key(text.to_owned()))
+        Ok(OrderKey(text.to_owned()))
     }
 }
 
 impl Request {
     /// A request; `wanted` is everything that was said besides.
-    pub fn new(key: Key, order: &'static str, wanted: &impl Serialize) -> Request {
+    pub fn new(key: OrderKey, order: &'static str, wanted: &impl Serialize) -> Request {
         let wanted = serde_json::to_vec(&(order, wanted)).expect("a request is plain data");
         Request { key, order, asked: hex(&blake3::hash(&wanted).as_bytes()[..16]) }
     }
 }
 
-impl Entry {
+impl OrderEntry {
     /// The id of its letter.
     pub fn id(&self) -> CommandId {
         self.id
@@ -129,9 +129,9 @@ impl Entry {
     }
 }
 
-impl Book {
-    pub fn of(home: &Home) -> Book {
-        Book { folder: home.root().join("orders"), alone: Arc::default() }
+impl OrderBook {
+    pub fn of(home: &Home) -> OrderBook {
+        OrderBook { folder: home.root().join("orders"), alone: Arc::default() }
     }
 
     /// Carries out an order, unless that was done before. `deed` makes it, and may refuse: then nothing has
@@ -142,7 +142,7 @@ impl Book {
         request: &Request,
         deed: impl FnOnce(&GolemHome) -> Result<Deed, Error>,
         bear: impl FnOnce(&Name) -> Result<(), Error>,
-    ) -> Result<Entry, Error> {
+    ) -> Result<OrderEntry, Error> {
         let (golem, id) = id_of(place, &request.key)?;
         let path = self.path(golem, id);
         let _alone = self.alone(id);
@@ -152,7 +152,7 @@ impl Book {
             }
             return self.pursue(place, known, false, bear);
         }
-        let entry = Entry {
+        let entry = OrderEntry {
             key: request.key.clone(),
             id,
             order: request.order.to_owned(),
@@ -169,7 +169,7 @@ impl Book {
     }
 
     /// The state of an order; none if the key is unknown.
-    pub fn look(&self, place: &GolemHome, key: &Key) -> Result<Option<Entry>, Error> {
+    pub fn look(&self, place: &GolemHome, key: &OrderKey) -> Result<Option<OrderEntry>, Error> {
         let (golem, id) = id_of(place, key)?;
         let _alone = self.alone(id);
         let path = self.path(golem, id);
@@ -186,10 +186,10 @@ impl Book {
     fn pursue(
         &self,
         place: &GolemHome,
-        mut entry: Entry,
+        mut entry: OrderEntry,
         fresh: bool,
         bear: impl FnOnce(&Name) -> Result<(), Error>,
-    ) -> Result<Entry, Error> {
+    ) -> Result<OrderEntry, Error> {
         if entry.answer.is_some() {
             return Ok(entry);
         }
@@ -200,24 +200,24 @@ impl Book {
         }
         let passed = match &entry.deed {
             Deed::Letter(body) => order::pass_on_as(place, id, body.clone(), 1).map(|order| match order {
-                Order::Answered(reply) => Some(Answer::from(reply)),
-                Order::Sent(_) | Order::Unsure(_) => None,
+                OrderState::Answered(reply) => Some(OrderResult::from(reply)),
+                OrderState::Sent(_) | OrderState::Unsure(_) => None,
             }),
             Deed::Heir(name) if is_child(place.home(), name, golem) => match fresh {
                 // A golem of this name was here before.
                 true => Err(Error::NameTaken(name.clone())),
-                false => Ok(Some(Answer::Born(name.clone()))),
+                false => Ok(Some(OrderResult::Born(name.clone()))),
             },
             Deed::Heir(name) => match bear(name) {
                 // An heir that was born is born, whatever went wrong afterwards.
                 Err(why) if !is_child(place.home(), name, golem) => Err(why),
-                _ => Ok(Some(Answer::Born(name.clone()))),
+                _ => Ok(Some(OrderResult::Born(name.clone()))),
             },
         };
         match passed {
             Ok(Some(answer)) => conclude(&path, &mut entry, answer)?,
             Ok(None) => {}
-            Err(Error::Dead(_, cause)) => conclude(&path, &mut entry, Answer::Dead(cause))?,
+            Err(Error::Dead(_, cause)) => conclude(&path, &mut entry, OrderResult::Dead(cause))?,
             Err(why) => {
                 // Nothing has begun, so there is nothing to remember.
                 let _ = fs::remove_file(&path);
@@ -232,18 +232,18 @@ impl Book {
     }
 }
 
-impl From<Reply> for Answer {
-    fn from(reply: Reply) -> Answer {
+impl From<Reply> for OrderResult {
+    fn from(reply: Reply) -> OrderResult {
         match reply {
-            Reply::Done => Answer::Done,
-            Reply::Refused(why) => Answer::Refused(why),
-            Reply::Dead(cause) => Answer::Dead(cause),
+            Reply::Done => OrderResult::Done,
+            Reply::Refused(why) => OrderResult::Refused(why),
+            Reply::Dead(cause) => OrderResult::Dead(cause),
         }
     }
 }
 
 /// Enters the reply, if there is one; only then is its file removed.
-fn take_reply(place: &GolemHome, id: CommandId, path: &Path, entry: &mut Entry) -> Result<bool, Error> {
+fn take_reply(place: &GolemHome, id: CommandId, path: &Path, entry: &mut OrderEntry) -> Result<bool, Error> {
     if entry.answer.is_some() {
         return Ok(true);
     }
@@ -253,12 +253,12 @@ fn take_reply(place: &GolemHome, id: CommandId, path: &Path, entry: &mut Entry) 
     Ok(true)
 }
 
-fn conclude(path: &Path, entry: &mut Entry, answer: Answer) -> Result<(), Error> {
+fn conclude(path: &Path, entry: &mut OrderEntry, answer: OrderResult) -> Result<(), Error> {
     entry.answer = Some(answer);
     write(path, entry)
 }
 
-fn id_of(place: &GolemHome, key: &Key) -> Result<(GolemId, CommandId), Error> {
+fn id_of(place: &GolemHome, key: &OrderKey) -> Result<(GolemId, CommandId), Error> {
     let golem = Reader::open(&place.database())?.id()?;
     Ok((golem, key.id(golem)))
 }
@@ -268,7 +268,7 @@ fn is_child(home: &Home, name: &Name, of: GolemId) -> bool {
     woken.is_ok_and(|(golem, _)| golem.life().birth().lineage.as_ref().is_some_and(|line| line.parent == of))
 }
 
-fn read(path: &Path) -> Result<Option<Entry>, Error> {
+fn read(path: &Path) -> Result<Option<OrderEntry>, Error> {
     match fs::read(path) {
         Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|_| {
             Error::Damaged(format!("{} cannot be read; remove it to order under another key", path.display()))
@@ -279,7 +279,7 @@ fn read(path: &Path) -> Result<Option<Entry>, Error> {
 }
 
 /// Writes an order whole, or not at all.
-fn write(path: &Path, entry: &Entry) -> Result<(), Error> {
+fn write(path: &Path, entry: &OrderEntry) -> Result<(), Error> {
     let folder = path.parent().expect("it is in a folder");
     fs::create_dir_all(folder).map_err(Error::io("cannot create", folder))?;
     let draft = path.with_extension("draft");

@@ -15,7 +15,7 @@ use crate::home::GolemHome;
 
 /// The effect of an order that stops something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum BrakeKind {
     /// New exposure.
     Freezes,
     /// Time, or the life: until that is on record the golem is frozen at least.
@@ -48,13 +48,13 @@ impl Came for () {
     }
 }
 
-impl Kind {
+impl BrakeKind {
     /// The effect of a command; none if it can wait for room like every other order.
-    pub(super) fn of(command: &Command) -> Option<Kind> {
+    pub(super) fn of(command: &Command) -> Option<BrakeKind> {
         match command {
-            Command::Freeze { .. } => Some(Kind::Freezes),
-            Command::Pause | Command::Retire { .. } | Command::Halt { .. } => Some(Kind::Ends),
-            Command::Resume | Command::Withdraw { .. } | Command::Approve { .. } => Some(Kind::Settles),
+            Command::Freeze { .. } => Some(BrakeKind::Freezes),
+            Command::Pause | Command::Retire { .. } | Command::Halt { .. } => Some(BrakeKind::Ends),
+            Command::Resume | Command::Withdraw { .. } | Command::Approve { .. } => Some(BrakeKind::Settles),
             Command::Dream
             | Command::Dreams { .. }
             | Command::Wake
@@ -70,7 +70,11 @@ impl Kind {
 
 /// Gives an order, and if the disk does not take it once more with the room that is kept for it. The order must be one
 /// that counts once however often it is given.
-pub(super) fn insist<T: Came>(place: &GolemHome, kind: Kind, order: impl Fn() -> Result<T, Error>) -> Result<T, Error> {
+pub(super) fn insist<T: Came>(
+    place: &GolemHome,
+    kind: BrakeKind,
+    order: impl Fn() -> Result<T, Error>,
+) -> Result<T, Error> {
     let is_kept_out = |came: &Result<T, Error>| T::why_not(came).is_some_and(Error::is_of_disk);
     let mut came = order();
     let mut begun = T::has_begun(&came);
@@ -90,8 +94,8 @@ pub(super) fn insist<T: Came>(place: &GolemHome, kind: Kind, order: impl Fn() ->
 }
 
 /// Freezes a golem that is to end, where there is no room to write down that it is to end.
-fn freeze_instead(place: &GolemHome, kind: Kind) -> bool {
-    let closed = kind == Kind::Ends && !place.home().is_read_only();
+fn freeze_instead(place: &GolemHome, kind: BrakeKind) -> bool {
+    let closed = kind == BrakeKind::Ends && !place.home().is_read_only();
     closed && mark(place, "there was no room to write down that it was stopped").is_ok()
 }
 
@@ -117,15 +121,15 @@ fn id(place: &GolemHome) -> Option<GolemId> {
 }
 
 /// The error for an order that could not be recorded: what was done instead, and why.
-fn unwritten(place: &GolemHome, kind: Kind, why: &Error) -> Error {
+fn unwritten(place: &GolemHome, kind: BrakeKind, why: &Error) -> Error {
     let home = place.home();
     let instead = match kind {
-        Kind::Settles => "repeat it once something can be written".to_owned(),
+        BrakeKind::Settles => "repeat it once something can be written".to_owned(),
         _ if home.is_read_only() => stop_whoever_lives(place),
         _ if freeze_instead(place, kind) => {
             "it is frozen until then: no new exposure; repeat it once there is room".to_owned()
         }
-        Kind::Ends | Kind::Freezes => "repeat it once something can be written".to_owned(),
+        BrakeKind::Ends | BrakeKind::Freezes => "repeat it once something can be written".to_owned(),
     };
     Error::Unwritten { why: why.to_string(), instead }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use golem::Command;
 use vault::Glance;
 
-use super::order::{self, Heard, Order};
+use super::order::{self, Heard, OrderState};
 use crate::Error;
 use crate::home::inbox::Body;
 use crate::home::{GolemHome, Home};
@@ -23,7 +23,7 @@ pub enum Brake {
 }
 
 /// One golem, and the result of the order or why there is none.
-pub type Answer = (GolemHome, Result<Heard, Error>);
+pub type FleetResult = (GolemHome, Result<Heard, Error>);
 
 impl Brake {
     pub fn command(&self) -> Command {
@@ -55,12 +55,17 @@ impl Brake {
 
 /// Tells all who may still be alive here, and waits for all answers together no longer than this. Only what certainly
 /// has no future is left out: a life that cannot be read is frozen all the same.
-pub fn tell_all(home: &Home, brake: &Brake, snapshot_every: u64, patience: Duration) -> Result<Vec<Answer>, Error> {
+pub fn tell_all(
+    home: &Home,
+    brake: &Brake,
+    snapshot_every: u64,
+    patience: Duration,
+) -> Result<Vec<FleetResult>, Error> {
     let has_a_future = |place: &GolemHome| Glance::read(&place.vault()).is_none_or(|glance| !glance.dead);
     let all: Vec<GolemHome> = home.list()?.into_iter().filter(has_a_future).collect();
     let marked: Vec<Result<(), Error>> = all.iter().map(|place| brake.mark(place)).collect();
     let pass_on = |place: &GolemHome| order::pass_on(place, Body::Command(brake.command()), snapshot_every);
-    let told: Vec<Result<Order, Error>> =
+    let told: Vec<Result<OrderState, Error>> =
         all.iter().zip(marked).map(|(place, marked)| marked.and_then(|()| pass_on(place))).collect();
     let deadline = Instant::now() + patience;
     let answers = all.into_iter().zip(told).filter_map(|(place, told)| {
@@ -83,7 +88,7 @@ pub struct Halted {
     /// Whether the treasury has it on record, so that no golem gets an automatic heir.
     pub ended: Result<(), Error>,
     /// Every golem that could still be ended.
-    pub answers: Vec<Answer>,
+    pub answers: Vec<FleetResult>,
 }
 
 /// Ends every golem here for good. The owner's own book comes first; then everyone is told before anyone is waited for,
@@ -96,7 +101,7 @@ pub fn halt_all(home: &Home, trigger: &str, snapshot_every: u64, patience: Durat
     }
     let broke = |_| Err(Error::Host("it broke while it was told; `bardo doctor` looks at it".into()));
     let command = || Body::Command(Command::Halt { trigger: trigger.to_owned() });
-    let told: Vec<(GolemHome, Result<Order, Error>)> = home
+    let told: Vec<(GolemHome, Result<OrderState, Error>)> = home
         .list()?
         .into_iter()
         .map(|place| {

@@ -11,7 +11,7 @@ use golem::{Command, CommandId};
 use settings::{File, Settings};
 use vault::Reader;
 
-use super::brakes::{self, Came, Kind};
+use super::brakes::{self, BrakeKind, Came};
 use crate::Error;
 use crate::home::GolemHome;
 use crate::home::inbox::{self, Body, OpenQuestion, Reply};
@@ -28,7 +28,7 @@ pub const ANSWER: Duration = Duration::from_secs(150);
 
 /// The result of an owner's question.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Asked {
+pub enum QuestionResult {
     Told(Told),
     /// The golem sleeps, and is asked in the morning.
     Asleep,
@@ -45,7 +45,7 @@ pub enum Heard {
 
 /// The state of an order.
 #[derive(Debug)]
-pub enum Order {
+pub enum OrderState {
     Answered(Reply),
     /// A letter was sent to a running process; its answer will be in this file.
     Sent(PathBuf),
@@ -53,27 +53,27 @@ pub enum Order {
     Unsure(Error),
 }
 
-impl Came for Order {
-    fn why_not(came: &Result<Order, Error>) -> Option<&Error> {
+impl Came for OrderState {
+    fn why_not(came: &Result<OrderState, Error>) -> Option<&Error> {
         match came {
-            Err(why) | Ok(Order::Unsure(why)) => Some(why),
-            Ok(Order::Answered(_) | Order::Sent(_)) => None,
+            Err(why) | Ok(OrderState::Unsure(why)) => Some(why),
+            Ok(OrderState::Answered(_) | OrderState::Sent(_)) => None,
         }
     }
 
-    fn has_begun(came: &Result<Order, Error>) -> bool {
+    fn has_begun(came: &Result<OrderState, Error>) -> bool {
         came.is_ok()
     }
 
-    fn unsure(came: Result<Order, Error>) -> Result<Order, Error> {
-        came.or_else(|why| Ok(Order::Unsure(why)))
+    fn unsure(came: Result<OrderState, Error>) -> Result<OrderState, Error> {
+        came.or_else(|why| Ok(OrderState::Unsure(why)))
     }
 }
 
 /// Passes an order on: to the golem itself if it is not running, else as a letter.
-pub fn pass_on(place: &GolemHome, body: Body, snapshot_every: u64) -> Result<Order, Error> {
+pub fn pass_on(place: &GolemHome, body: Body, snapshot_every: u64) -> Result<OrderState, Error> {
     match pass_on_as(place, inbox::new_id(), body, snapshot_every)? {
-        Order::Unsure(why) => Err(why),
+        OrderState::Unsure(why) => Err(why),
         order => Ok(order),
     }
 }
@@ -81,16 +81,16 @@ pub fn pass_on(place: &GolemHome, body: Body, snapshot_every: u64) -> Result<Ord
 /// Passes an order on that counts once however often it is sent. An error means that nothing has begun. One that
 /// stops something finds the room that is kept for it, and if it cannot be written down all the same, whatever can be
 /// done without writing is.
-pub fn pass_on_as(place: &GolemHome, id: CommandId, body: Body, snapshot_every: u64) -> Result<Order, Error> {
+pub fn pass_on_as(place: &GolemHome, id: CommandId, body: Body, snapshot_every: u64) -> Result<OrderState, Error> {
     let place = &place.present();
-    let brake = if let Body::Command(command) = &body { Kind::of(command) } else { None };
+    let brake = if let Body::Command(command) = &body { BrakeKind::of(command) } else { None };
     match brake {
         None => try_on(place, id, body, snapshot_every),
         Some(kind) => brakes::insist(place, kind, || try_on(place, id, body.clone(), snapshot_every)),
     }
 }
 
-fn try_on(place: &GolemHome, id: CommandId, body: Body, snapshot_every: u64) -> Result<Order, Error> {
+fn try_on(place: &GolemHome, id: CommandId, body: Body, snapshot_every: u64) -> Result<OrderState, Error> {
     // The treasury first: whatever becomes of the order, the golem gets no automatic heir.
     if let Body::Command(Command::Retire { .. } | Command::Halt { .. }) = body {
         let id = Reader::open(&place.database()).and_then(|reader| reader.id());
@@ -114,23 +114,23 @@ fn try_on(place: &GolemHome, id: CommandId, body: Body, snapshot_every: u64) -> 
             };
             // The next process to open it could only count a question under way as paid for.
             let settled = replied.and_then(|reply| living.settle_thoughts(ANSWER, &mut Silent).map(|()| reply));
-            Ok(settled.map_or_else(Order::Unsure, Order::Answered))
+            Ok(settled.map_or_else(OrderState::Unsure, OrderState::Answered))
         }
         Err(Error::Hosted(_) | Error::Vault(vault::Error::Locked(_))) => {
-            Ok(Order::Sent(inbox::send_as(place, id, body)?))
+            Ok(OrderState::Sent(inbox::send_as(place, id, body)?))
         }
         // A letter is all that two versions need to have in common.
-        Err(why) if brakes::is_anothers(place, &why) => Ok(Order::Sent(inbox::send_as(place, id, body)?)),
+        Err(why) if brakes::is_anothers(place, &why) => Ok(OrderState::Sent(inbox::send_as(place, id, body)?)),
         Err(other) => Err(other),
     }
 }
 
 /// The result of an order, waiting for an answer no longer than this.
-pub fn hear(place: &GolemHome, order: Order, patience: Duration) -> Result<Heard, Error> {
+pub fn hear(place: &GolemHome, order: OrderState, patience: Duration) -> Result<Heard, Error> {
     let reply = match order {
-        Order::Answered(reply) => Some(reply),
-        Order::Sent(reply) => inbox::await_reply(place, &reply, patience)?,
-        Order::Unsure(why) => return Err(why),
+        OrderState::Answered(reply) => Some(reply),
+        OrderState::Sent(reply) => inbox::await_reply(place, &reply, patience)?,
+        OrderState::Unsure(why) => return Err(why),
     };
     match reply {
         Some(Reply::Done) => Ok(Heard::Done),
@@ -149,12 +149,12 @@ pub fn question(text: String) -> Result<Command, Error> {
 }
 
 /// Asks a golem something and waits for its answer, no longer than this.
-pub fn ask(place: &GolemHome, text: &str, snapshot_every: u64, patience: Duration) -> Result<Asked, Error> {
+pub fn ask(place: &GolemHome, text: &str, snapshot_every: u64, patience: Duration) -> Result<QuestionResult, Error> {
     let (id, until) = (inbox::new_id(), Instant::now() + patience);
     let body = Body::Command(question(text.to_owned())?);
     let order = pass_on_as(place, id, body, snapshot_every)?;
     if hear(place, order, PATIENCE)? == Heard::Waiting {
-        return Ok(Asked::Waiting);
+        return Ok(QuestionResult::Waiting);
     }
     if let Some(asked) = answer_to(place, id)? {
         return Ok(asked);
@@ -165,18 +165,18 @@ pub fn ask(place: &GolemHome, text: &str, snapshot_every: u64, patience: Duratio
         return Ok(asked);
     }
     question.wait(until);
-    Ok(answer_to(place, id)?.unwrap_or(Asked::Waiting))
+    Ok(answer_to(place, id)?.unwrap_or(QuestionResult::Waiting))
 }
 
 /// The result of a question as the record has it; none while a model is being asked.
-fn answer_to(place: &GolemHome, id: CommandId) -> Result<Option<Asked>, Error> {
+fn answer_to(place: &GolemHome, id: CommandId) -> Result<Option<QuestionResult>, Error> {
     place.catch_up()?;
     let (golem, _) = place.wake()?;
     let thoughts = &golem.life().thoughts();
     if let Some(told) = thoughts.told.iter().find(|told| told.command == id) {
-        return Ok(Some(Asked::Told(told.clone())));
+        return Ok(Some(QuestionResult::Told(told.clone())));
     }
-    Ok(thoughts.waiting.as_ref().is_some_and(|(waiting, _)| *waiting == id).then_some(Asked::Asleep))
+    Ok(thoughts.waiting.as_ref().is_some_and(|(waiting, _)| *waiting == id).then_some(QuestionResult::Asleep))
 }
 
 pub fn dead(place: &GolemHome, life: &golem::Life) -> Error {
@@ -187,13 +187,13 @@ pub fn dead(place: &GolemHome, life: &golem::Life) -> Error {
 /// The marker first: from here on no new exposure, whatever the process is doing.
 pub fn mark_frozen(place: &GolemHome, reason: &str) -> Result<(), Error> {
     let place = &place.present();
-    brakes::insist(place, Kind::Freezes, || brakes::mark(place, reason))
+    brakes::insist(place, BrakeKind::Freezes, || brakes::mark(place, reason))
 }
 
 pub fn unmark_frozen(place: &GolemHome) -> Result<(), Error> {
     let place = &place.present();
     let marker = place.frozen_marker();
-    brakes::insist(place, Kind::Settles, || match fs::remove_file(&marker) {
+    brakes::insist(place, BrakeKind::Settles, || match fs::remove_file(&marker) {
         Err(e) if e.kind() != ErrorKind::NotFound => Err(Error::io("cannot remove", &marker)(e)),
         _ => Ok(()),
     })

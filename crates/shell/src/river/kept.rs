@@ -14,14 +14,14 @@ use styx::archive::{Archive, Copy, Page};
 use vault::Reader;
 use vault::library::By;
 
-use crate::home::key::Key;
+use crate::home::key::OwnerKey;
 use crate::home::{GolemHome, Home};
 use crate::legacy::bundle::{self, pack};
 use crate::{Error, durable, private};
 
 /// A golem's copy in the archive.
 #[derive(Serialize, Deserialize)]
-struct Kept {
+struct ArchivedCopy {
     bundle: String,
     /// The testament as it was written, if the golem has died.
     testament: Option<String>,
@@ -29,7 +29,7 @@ struct Kept {
 
 /// A golem's legacy, brought back from the archive.
 #[derive(Clone, Debug, Serialize)]
-pub struct Left {
+pub struct ArchivedLegacy {
     pub name: String,
     pub golem: String,
     pub tick: u64,
@@ -54,7 +54,7 @@ pub fn of(place: &GolemHome, now_ms: u64) -> Result<(GolemId, Copy, Vec<u8>), Er
     };
     let entries = bundle.lines().count().saturating_sub(1) as u64;
     let copy = Copy { made: now_ms, tick: life.tick(), dead: settled, entries, object: String::new() };
-    let text = serde_json::to_vec(&Kept { bundle, testament }).expect("it is plain data");
+    let text = serde_json::to_vec(&ArchivedCopy { bundle, testament }).expect("it is plain data");
     Ok((life.id(), copy, text))
 }
 
@@ -62,12 +62,12 @@ pub fn of(place: &GolemHome, now_ms: u64) -> Result<(GolemId, Copy, Vec<u8>), Er
 fn living(place: &GolemHome, life: &Life, mut entries: Vec<Entry>) -> Result<String, Error> {
     entries.sort_by(|a, b| b.confidence(life.now()).total_cmp(&a.confidence(life.now())).then(a.id.cmp(&b.id)));
     let lines: Vec<_> = entries.iter().take(BUDGET).map(|entry| export(entry, life)).collect();
-    Ok(pack(&Key::of(place.home())?, place.name.as_str(), Some(life), &lines))
+    Ok(pack(&OwnerKey::of(place.home())?, place.name.as_str(), Some(life), &lines))
 }
 
 /// Brings back the newest copy of every golem in the archive: a bundle of it into the folder `clade`, and all of it
 /// onto the shelf. Copies that are there already are brought up to date.
-pub fn bring_back(home: &Home, archive: &str) -> Result<Vec<Left>, Error> {
+pub fn bring_back(home: &Home, archive: &str) -> Result<Vec<ArchivedLegacy>, Error> {
     let clade =
         super::key::read(home)?.ok_or_else(|| Error::Usage("this home belongs to no clade; join one first".into()))?;
     let clade = std::sync::Arc::new(clade);
@@ -93,10 +93,10 @@ pub fn bring_back(home: &Home, archive: &str) -> Result<Vec<Left>, Error> {
     })
 }
 
-fn put_down(home: &Home, page: &Page, copy: &Copy, golem: GolemId, text: &[u8]) -> Result<Left, Error> {
+fn put_down(home: &Home, page: &Page, copy: &Copy, golem: GolemId, text: &[u8]) -> Result<ArchivedLegacy, Error> {
     let name = golem::plain::line(&page.name, 64);
     let refused = |why: String| Error::Refused(format!("the archived copy of {name}: {why}"));
-    let kept: Kept = serde_json::from_slice(text).map_err(|why| refused(why.to_string()))?;
+    let kept: ArchivedCopy = serde_json::from_slice(text).map_err(|why| refused(why.to_string()))?;
     // It was signed in a home that may no longer exist; its seal has shown that it is the clade's own.
     let known = bundle::unpack(&kept.bundle, "").map_err(refused)?;
     let folder = home.root().join("clade");
@@ -113,7 +113,7 @@ fn put_down(home: &Home, page: &Page, copy: &Copy, golem: GolemId, text: &[u8]) 
         library.shelve(line, by, now_ms)?;
     }
     let entries = known.lines.len() as u64;
-    Ok(Left { name, golem: page.golem.clone(), tick: copy.tick, dead: copy.dead, entries, bundle: file })
+    Ok(ArchivedLegacy { name, golem: page.golem.clone(), tick: copy.tick, dead: copy.dead, entries, bundle: file })
 }
 
 pub fn trouble(why: styx::archive::Error) -> Error {

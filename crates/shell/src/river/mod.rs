@@ -7,7 +7,7 @@ mod key;
 mod report;
 mod shore;
 
-pub use kept::{Left, bring_back, trouble};
+pub use kept::{ArchivedLegacy, bring_back, trouble};
 pub use key::{Invitation, accept, invite, is_joined, make};
 pub use report::{Death, Other, Report, Sibling, report};
-pub use shore::{Arrived, Books, Ended, Shore, Stand};
+pub use shore::{AnnouncedDeath, Arrived, Books, Shore, Stand};

@@ -95,7 +95,7 @@ pub fn report(home: &Home) -> Result<Option<Report>, Error> {
         heard,
         forked,
     };
-    let death = |(golem, ended): (&GolemId, &super::shore::Ended)| Death {
+    let death = |(golem, ended): (&GolemId, &super::shore::AnnouncedDeath)| Death {
         golem: golem.to_string(),
         name: ended.name.clone(),
         homes: ended.homes,

@@ -8,12 +8,12 @@ use golem::GolemId;
 use golem::clade::{Clade as Known, News, Parcel, Peer};
 use golem::grimoire::Kind;
 use serde::{Deserialize, Serialize};
-use styx::bank::{Bank, Came, Row, Word};
+use styx::bank::{Bank, Came, RowChange, Word};
 use styx::keys::RowKind;
 use styx::{Clade, Class};
 use tokio::sync::Notify;
 use utoipa::ToSchema;
-use vault::Kept;
+use vault::RiverPair;
 
 use super::key;
 use crate::Error;
@@ -35,7 +35,7 @@ pub(crate) const RECEIPTS: usize = 2;
 
 /// A word as it travels: with the name its golem has at home.
 #[derive(Serialize, Deserialize)]
-struct Said {
+struct SentWord {
     name: String,
     parcel: Parcel,
 }
@@ -65,7 +65,7 @@ pub struct Stand {
 
 /// A death as it was announced, and how far it is known.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ended {
+pub struct AnnouncedDeath {
     pub name: String,
     pub at_ms: u64,
     /// Whether its knowledge is in the archive.
@@ -99,7 +99,7 @@ pub struct Books {
     /// Words from elsewhere and when they came, by golem and number.
     inward: BTreeMap<(GolemId, u64), (Arc<Parcel>, u64)>,
     names: BTreeMap<GolemId, String>,
-    pub(crate) ended: BTreeMap<GolemId, Ended>,
+    pub(crate) ended: BTreeMap<GolemId, AnnouncedDeath>,
     pub stand: Stand,
     /// The state as it was last written down.
     written: Stand,
@@ -108,7 +108,7 @@ pub struct Books {
 impl Shore {
     /// Reads the books of a home that belongs to a clade; with rows that are to be written first. A home that has
     /// changed its clade begins again.
-    pub(crate) fn of(home: &Home, rows: Vec<Kept>) -> Result<(Option<Shore>, Vec<Row>), Error> {
+    pub(crate) fn of(home: &Home, rows: Vec<RiverPair>) -> Result<(Option<Shore>, Vec<RowChange>), Error> {
         let Some(clade) = key::read(home)?.map(Arc::new) else { return Ok((None, Vec::new())) };
         let me = rows
             .iter()
@@ -142,7 +142,7 @@ impl Shore {
         name: &str,
         parcel: &Parcel,
         now_ms: u64,
-        bring: impl FnOnce(Vec<Row>) -> T,
+        bring: impl FnOnce(Vec<RowChange>) -> T,
     ) -> Option<T> {
         let mut books = self.books();
         let (class, text) = put_down(name, parcel);
@@ -152,7 +152,7 @@ impl Shore {
         }
         if parcel.news == News::Death {
             let name = name.to_owned();
-            let ended = Ended { name, at_ms: now_ms, archived: false, homes: 0, told: false };
+            let ended = AnnouncedDeath { name, at_ms: now_ms, archived: false, homes: 0, told: false };
             rows.push((ended_key(parcel.from), Some(json(&ended))));
             books.ended.insert(parcel.from, ended);
         }
@@ -185,7 +185,7 @@ impl Shore {
     }
 
     /// Takes words that have come, each from its place at the relay.
-    pub fn take<T>(&self, came: &[(u64, &[u8])], now_ms: u64, bring: impl FnOnce(Vec<Row>) -> T) -> (Arrived, T) {
+    pub fn take<T>(&self, came: &[(u64, &[u8])], now_ms: u64, bring: impl FnOnce(Vec<RowChange>) -> T) -> (Arrived, T) {
         let (mut books, mut rows, mut arrived) = (self.books(), Vec::new(), Arrived::default());
         for (place, envelope) in came {
             let (came, mut changed) = books.bank.take(*place, envelope, now_ms);
@@ -197,7 +197,13 @@ impl Shore {
     }
 
     /// Notes that a golem's knowledge is in the archive as of now, and for good if it has died.
-    pub fn archived<T>(&self, golem: GolemId, dead: bool, now_ms: u64, bring: impl FnOnce(Vec<Row>) -> T) -> Option<T> {
+    pub fn archived<T>(
+        &self,
+        golem: GolemId,
+        dead: bool,
+        now_ms: u64,
+        bring: impl FnOnce(Vec<RowChange>) -> T,
+    ) -> Option<T> {
         let mut books = self.books();
         let rows = books.archived(golem, dead, now_ms);
         (!rows.is_empty()).then(|| bring(rows))
@@ -217,7 +223,7 @@ impl Shore {
     }
 
     /// Settles what is overdue.
-    pub fn settle<T>(&self, now_ms: u64, bring: impl FnOnce(Vec<Row>) -> T) -> (Arrived, T) {
+    pub fn settle<T>(&self, now_ms: u64, bring: impl FnOnce(Vec<RowChange>) -> T) -> (Arrived, T) {
         let (mut books, mut arrived) = (self.books(), Arrived::default());
         let (words, mut rows) = books.bank.settle(now_ms);
         books.heed(Came::Words(words), now_ms, &mut rows, &mut arrived);
@@ -233,7 +239,7 @@ impl Shore {
 }
 
 impl Books {
-    pub(crate) fn of(clade: &Arc<Clade>, home: [u8; 16], rows: Vec<Kept>) -> Books {
+    pub(crate) fn of(clade: &Arc<Clade>, home: [u8; 16], rows: Vec<RiverPair>) -> Books {
         let (mut inward, mut names, mut ended, mut stand) =
             (BTreeMap::new(), BTreeMap::new(), BTreeMap::new(), Stand::default());
         for (key, value) in &rows {
@@ -269,7 +275,7 @@ impl Books {
         self.names.get(&golem).map(String::as_str)
     }
 
-    fn heed(&mut self, came: Came, now_ms: u64, rows: &mut Vec<Row>, arrived: &mut Arrived) {
+    fn heed(&mut self, came: Came, now_ms: u64, rows: &mut Vec<RowChange>, arrived: &mut Arrived) {
         match came {
             Came::Words(words) => {
                 for word in words {
@@ -293,12 +299,12 @@ impl Books {
     }
 
     /// Hears a sibling's word, which goes into the post if it is what it says.
-    fn hear(&mut self, word: Word, now_ms: u64, rows: &mut Vec<Row>, arrived: &mut Arrived) {
+    fn hear(&mut self, word: Word, now_ms: u64, rows: &mut Vec<RowChange>, arrived: &mut Arrived) {
         self.stand.heard += 1;
         if word.stale {
             return self.refuse("too old");
         }
-        let Ok(Said { name, parcel }) = serde_json::from_slice::<Said>(&word.text) else {
+        let Ok(SentWord { name, parcel }) = serde_json::from_slice::<SentWord>(&word.text) else {
             return self.refuse("not a word of a golem's");
         };
         if parcel.from != word.speaker.golem || class(&parcel) != word.class || !parcel.is_sound() {
@@ -328,7 +334,7 @@ impl Books {
     }
 
     /// Notes how many homes have confirmed each death.
-    fn count_receipts(&mut self, rows: &mut Vec<Row>) {
+    fn count_receipts(&mut self, rows: &mut Vec<RowChange>) {
         for (golem, ended) in self.ended.iter_mut().filter(|(_, ended)| !ended.told) {
             let homes = self.bank.confirmed_by(*golem);
             if homes > ended.homes {
@@ -339,7 +345,7 @@ impl Books {
     }
 
     /// Tells the owner of each death where it is known, once that is in two places or its time is up.
-    fn call_time(&mut self, now_ms: u64, rows: &mut Vec<Row>, arrived: &mut Arrived) {
+    fn call_time(&mut self, now_ms: u64, rows: &mut Vec<RowChange>, arrived: &mut Arrived) {
         for (golem, ended) in self.ended.iter_mut().filter(|(_, ended)| !ended.told) {
             let (receipts, late) = (ended.receipts(), now_ms >= ended.at_ms + DEADLINE_MS);
             if receipts < RECEIPTS && !late {
@@ -362,7 +368,7 @@ impl Books {
         }
     }
 
-    fn archived(&mut self, golem: GolemId, dead: bool, now_ms: u64) -> Vec<Row> {
+    fn archived(&mut self, golem: GolemId, dead: bool, now_ms: u64) -> Vec<RowChange> {
         let mut rows = self.bank.archived(golem);
         (self.stand.archived_ms, self.stand.archive_trouble) = (Some(now_ms), None);
         if let Some(ended) = self.ended.get_mut(&golem).filter(|ended| dead && !ended.archived) {
@@ -373,7 +379,7 @@ impl Books {
     }
 }
 
-impl Ended {
+impl AnnouncedDeath {
     /// The number of other places in which the death is known.
     pub(crate) fn receipts(&self) -> usize {
         self.homes + usize::from(self.archived)
@@ -387,7 +393,8 @@ fn class(parcel: &Parcel) -> Class {
         News::Regime { .. } => Class::Regime,
         News::Knowledge { .. } => {
             let warns = |line: &String| {
-                serde_json::from_str(line).is_ok_and(|line: golem::grimoire::bundle::Line| line.kind == Kind::Warning)
+                serde_json::from_str(line)
+                    .is_ok_and(|line: golem::grimoire::bundle::BundleLine| line.kind == Kind::Warning)
             };
             if parcel.lines.iter().any(warns) { Class::Alert } else { Class::Delta }
         }
@@ -396,7 +403,7 @@ fn class(parcel: &Parcel) -> Class {
 
 /// Writes a word as it travels, without the lines that make it too long.
 fn put_down(name: &str, parcel: &Parcel) -> (Class, Vec<u8>) {
-    let mut said = Said { name: name.to_owned(), parcel: parcel.clone() };
+    let mut said = SentWord { name: name.to_owned(), parcel: parcel.clone() };
     loop {
         let text = json(&said);
         if text.len() <= LONGEST || said.parcel.lines.pop().is_none() {
@@ -441,7 +448,7 @@ mod tests {
         Parcel { from: GolemId([7; 16]), number, news, lines, died: None }
     }
 
-    fn write(disk: &mut BTreeMap<Vec<u8>, Vec<u8>>, rows: Vec<Row>) {
+    fn write(disk: &mut BTreeMap<Vec<u8>, Vec<u8>>, rows: Vec<RowChange>) {
         for (key, value) in rows {
             match value {
                 Some(value) => drop(disk.insert(key, value)),
@@ -499,7 +506,7 @@ mod tests {
         let (Some(shore), _) = Shore::of(&here, Vec::new()).unwrap() else { panic!("it is of a clade") };
         let mut elsewhere = Bank::new(Arc::clone(&shore.clade), [2; 16]);
         let (other, right) = (GolemId([8; 16]), GolemId([7; 16]));
-        let said = |parcel: Parcel| json(&Said { name: "eve\u{1b}[2J".into(), parcel });
+        let said = |parcel: Parcel| json(&SentWord { name: "eve\u{1b}[2J".into(), parcel });
         let texts = [
             (other, Class::Delta, said(word(1, News::Knowledge { entries: 0 }, &[]))),
             (right, Class::Death, said(word(1, News::Knowledge { entries: 0 }, &[]))),
@@ -526,7 +533,7 @@ mod tests {
         let (_dir, here) = home();
         key::make(&here).unwrap();
         let (first, rows) = Shore::of(&here, Vec::new()).unwrap();
-        let kept: Vec<Kept> = rows.into_iter().map(|(key, value)| (key, value.unwrap())).collect();
+        let kept: Vec<RiverPair> = rows.into_iter().map(|(key, value)| (key, value.unwrap())).collect();
         let (same, rows) = Shore::of(&here, kept.clone()).unwrap();
         assert_eq!((same.unwrap().home, rows.len()), (first.as_ref().unwrap().home, 0));
         std::fs::remove_file(here.root().join("clade.key")).unwrap();

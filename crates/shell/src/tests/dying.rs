@@ -30,7 +30,7 @@ const CAUSES: [&str; 5] = ["economic", "stochastic", "epistemic_senescence", "ow
 const NEIGHBOURS: u64 = 8;
 
 /// How a life is ended, and how its end is cut off.
-struct Fate {
+struct DeathFate {
     seed: u64,
     cause: &'static str,
     on_death: &'static str,
@@ -41,14 +41,14 @@ struct Fate {
     unrecorded: bool,
 }
 
-impl Fate {
+impl DeathFate {
     /// Which are cut again and again goes round; the others are cut once, each later than the one before.
-    fn of(seed: u64, at: u64) -> Fate {
+    fn of(seed: u64, at: u64) -> DeathFate {
         let (cause, on_death) = (CAUSES[seed as usize % 5], ["close", "hold", "hand_over"][seed as usize / 5 % 3]);
         let (again, unrecorded) = ((seed / 15).is_multiple_of(2), mix(seed, 1).is_multiple_of(2));
         // To be cut before something is written down it must get there first.
         let at = if again { 1 + u64::from(unrecorded) } else { at };
-        Fate { seed, cause, on_death, at, again, unrecorded }
+        DeathFate { seed, cause, on_death, at, again, unrecorded }
     }
 
     fn settings(&self) -> Settings {
@@ -128,7 +128,7 @@ struct Cutter {
 }
 
 impl Cutter {
-    fn new(place: &GolemHome, fate: &Fate) -> Cutter {
+    fn new(place: &GolemHome, fate: &DeathFate) -> Cutter {
         let (before, cut) = (Vec::new(), None);
         Cutter { place: place.clone(), at: fate.at, heard: 0, unrecorded: fate.unrecorded, before, cut }
     }
@@ -171,7 +171,7 @@ impl Listener for Cutter {
 }
 
 /// Everything there should be of a life that has ended, and nothing twice.
-fn check_ended(place: &GolemHome, fate: &Fate) -> Life {
+fn check_ended(place: &GolemHome, fate: &DeathFate) -> Life {
     let (golem, _) = Reader::open(&place.database()).unwrap().verify(&place.home().heads()).unwrap();
     let (life, seed) = (golem.life(), fate.seed);
     let death = life.death().unwrap_or_else(|| panic!("{seed} lives"));
@@ -277,7 +277,7 @@ fn a_death_cut_off_at_any_acknowledgement_completes_once() {
         if seed.is_multiple_of(NEIGHBOURS) {
             (folder, place) = home();
         }
-        let fate = Fate::of(seed, *next.entry(CAUSES[seed as usize % 5]).or_insert(1));
+        let fate = DeathFate::of(seed, *next.entry(CAUSES[seed as usize % 5]).or_insert(1));
         let name = format!("g{seed}").parse().unwrap();
         let (settings, spec) = (fate.settings(), fate.world());
         let wish = Wish::of(name, spec, Some(seed), settings);

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use golem::dream;
 use golem::event::Event;
-use golem::information::{Heard, Sign, Window};
+use golem::information::{ClaimLog, Sign, Window};
 use golem::mortality;
 use golem::mortality::epistemic::domain_fitness;
 use golem::mortality::phase::Phase;
@@ -23,7 +23,7 @@ const MOST: usize = 1_000;
 
 #[derive(Debug, Default, Serialize)]
 pub struct History {
-    pub looks: Vec<Look>,
+    pub looks: Vec<LookRow>,
     /// From which day on it was in which phase.
     pub phases: Vec<(f64, Phase)>,
     /// The days on which nights began.
@@ -46,7 +46,7 @@ pub struct History {
 /// The state of a history from which it can be continued, once more of the life is there.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Course {
-    looks: Vec<Look>,
+    looks: Vec<LookRow>,
     phases: Vec<(f64, Phase)>,
     nights: Vec<f64>,
     actions: Vec<f64>,
@@ -58,7 +58,7 @@ pub(super) struct Course {
 
 /// The golem as it stood at one look.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Look {
+pub struct LookRow {
     pub day: f64,
     pub vitality: f64,
     /// The factors of vitality: money, touch and age.
@@ -79,7 +79,7 @@ impl History {
     pub fn read(place: &GolemHome) -> Result<History, Error> {
         let reader = Reader::open(&place.database())?;
         let mut herald = Herald::before(&reader)?;
-        let (mut history, mut heard) = (History::before(herald.life()), Heard::default());
+        let (mut history, mut heard) = (History::before(herald.life()), ClaimLog::default());
         reader.replay(|record| {
             history.take_in(&record, &mut herald)?;
             if let Some(life) = herald.life() {
@@ -161,7 +161,7 @@ impl History {
         let share = |now: Usdc, then: Usdc| if then.is_positive() { now.as_f64() / then.as_f64() - 1.0 } else { 0.0 };
         let worth = life.capital().worth(life.seen().unit) + life.capital().withdrawn + life.capital().harvested;
         let parts = Parts::of(life, life.vitality().epistemic);
-        self.looks.push(Look {
+        self.looks.push(LookRow {
             day,
             vitality: life.vitality().composite,
             money: parts.economic,

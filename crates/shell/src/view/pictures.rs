@@ -5,7 +5,7 @@ use golem::stress::Band;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::history::{History, Look};
+use super::history::{History, LookRow};
 
 /// Everything there is to draw of one life.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
@@ -77,7 +77,7 @@ fn picture(title: &str, note: &str, lines: Vec<Drawn>) -> Picture {
     }
 }
 
-fn drawn(history: &History, name: &str, value: impl Fn(&Look) -> Option<f64>) -> Drawn {
+fn drawn(history: &History, name: &str, value: impl Fn(&LookRow) -> Option<f64>) -> Drawn {
     Drawn { name: name.to_owned(), values: history.looks.iter().map(value).collect() }
 }
 

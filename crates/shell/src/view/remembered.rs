@@ -25,7 +25,7 @@ const OFTEN: u64 = 500;
 
 /// A course, and the life at its end.
 #[derive(Serialize, Deserialize)]
-struct Kept {
+struct KeptCourse {
     layout: String,
     id: GolemId,
     /// The record it was read up to.
@@ -84,7 +84,7 @@ fn live_on(reader: &Reader, mut history: History, mut herald: Herald, after: u64
 fn read(path: &Path, reader: &Reader) -> Option<(Course, Golem)> {
     let text = fs::read(path).ok()?;
     let (check, body) = text.split_first_chunk::<32>()?;
-    let kept: Kept = (blake3::hash(body) == *check).then(|| serde_json::from_slice(body).ok())??;
+    let kept: KeptCourse = (blake3::hash(body) == *check).then(|| serde_json::from_slice(body).ok())??;
     let same = kept.layout == LAYOUT && reader.id().ok()? == kept.id && reader.hash_at(kept.seq).ok()?? == kept.hash;
     let life = Life::by_name(kept.life.get().as_bytes()).ok().filter(|_| same)?;
     Some((kept.course, Golem::resume(life, kept.seq).ok()?))
@@ -94,8 +94,14 @@ fn keep(path: &Path, reader: &Reader, history: &History, seq: u64) -> io::Result
     let hash = reader.hash_at(seq).ok().flatten();
     let (Some(life), Some(hash)) = (&history.life, hash) else { return Ok(()) };
     let life_in_words = serde_json::value::to_raw_value(life)?;
-    let kept =
-        Kept { layout: LAYOUT.to_owned(), id: life.id(), seq, hash, course: history.course(), life: life_in_words };
+    let kept = KeptCourse {
+        layout: LAYOUT.to_owned(),
+        id: life.id(),
+        seq,
+        hash,
+        course: history.course(),
+        life: life_in_words,
+    };
     let body = serde_json::to_vec(&kept)?;
     let draft = path.with_file_name(".pictures");
     fs::write(&draft, [blake3::hash(&body).as_bytes(), &body[..]].concat())?;

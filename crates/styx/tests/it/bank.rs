@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use golem::GolemId;
-use styx::bank::{Bank, Came, Row};
+use styx::bank::{Bank, Came, RowChange};
 use styx::{Clade, Class, Speaker};
 
 /// Chance for tests, the same every time.
@@ -29,7 +29,7 @@ struct Home {
     believed: BTreeMap<Speaker, Vec<u64>>,
 }
 
-fn write(disk: &mut BTreeMap<Vec<u8>, Vec<u8>>, rows: Vec<Row>) {
+fn write(disk: &mut BTreeMap<Vec<u8>, Vec<u8>>, rows: Vec<RowChange>) {
     for (key, value) in rows {
         match value {
             Some(value) => drop(disk.insert(key, value)),

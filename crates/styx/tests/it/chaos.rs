@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use golem::GolemId;
-use styx::bank::{Bank, Came, Row};
+use styx::bank::{Bank, Came, RowChange};
 use styx::client::{Ear, Error, Mouth, connect};
 use styx::wire::{Down, Put, Up};
 use styx::{Clade, Class, Gateway, Guests, River, Shape};
@@ -149,7 +149,7 @@ impl Home {
     }
 
     /// What is not durable when it is killed never was.
-    fn write(&mut self, rows: Vec<Row>) -> Result<(), End> {
+    fn write(&mut self, rows: Vec<RowChange>) -> Result<(), End> {
         if self.counts.kill.swap(false, Ordering::Relaxed) {
             return Err(End::Killed);
         }

@@ -2,7 +2,7 @@
 
 use golem::GolemId;
 use proptest::prelude::*;
-use styx::{Chain, Clade, Class, Envelope, Flaw, Hash, Header, Owner, Place, Speaker};
+use styx::{Chain, ChainPlace, Clade, Class, Envelope, Flaw, Hash, Header, Owner, Speaker};
 
 fn header(number: u64, before: Hash) -> Header {
     let speaker = Speaker { home: [3; 16], golem: GolemId([7; 16]) };
@@ -71,31 +71,31 @@ fn a_chain_tells_next_from_again_from_missing_from_false() {
     let clade = Clade::of(&Clade::fresh()).unwrap();
     let words = said(&clade, 600, "true");
     let mut chain = Chain::default();
-    assert_eq!(chain.place(&words[4]), Place::Late);
+    assert_eq!(chain.place(&words[4]), ChainPlace::Late);
     for word in &words[..3] {
-        assert_eq!(chain.hear(word), Place::Next);
+        assert_eq!(chain.hear(word), ChainPlace::Next);
     }
-    assert_eq!(chain.hear(&words[1]), Place::Repeat);
-    assert_eq!(chain.hear(&words[7]), Place::Gap { after: 3 });
+    assert_eq!(chain.hear(&words[1]), ChainPlace::Repeat);
+    assert_eq!(chain.hear(&words[7]), ChainPlace::Gap { after: 3 });
     let other = said(&clade, 5, "false");
-    assert_eq!(chain.place(&other[1]), Place::Fork, "another word of a number that was heard");
-    assert_eq!(chain.place(&other[3]), Place::Fork, "a next word after another past");
+    assert_eq!(chain.place(&other[1]), ChainPlace::Fork, "another word of a number that was heard");
+    assert_eq!(chain.place(&other[3]), ChainPlace::Fork, "a next word after another past");
     for word in &words[3..] {
-        assert_eq!(chain.hear(word), Place::Next);
+        assert_eq!(chain.hear(word), ChainPlace::Next);
     }
-    assert_eq!(chain.hear(&words[0]), Place::Old);
-    assert_eq!(chain.hear(&words[599]), Place::Repeat);
+    assert_eq!(chain.hear(&words[0]), ChainPlace::Old);
+    assert_eq!(chain.hear(&words[599]), ChainPlace::Repeat);
     // After a fork nothing is heard until somebody has seen to it.
     let mut late = Chain::at(3, words[2].hash());
-    assert_eq!(late.hear(&other[3]), Place::Fork);
-    assert_eq!((late.hear(&words[3]), late.forked), (Place::Fork, Some(4)));
-    assert_eq!(Chain::at(3, words[2].hash()).hear(&words[3]), Place::Next);
+    assert_eq!(late.hear(&other[3]), ChainPlace::Fork);
+    assert_eq!((late.hear(&words[3]), late.forked), (ChainPlace::Fork, Some(4)));
+    assert_eq!(Chain::at(3, words[2].hash()).hear(&words[3]), ChainPlace::Next);
     // A first word says that nothing was before it, and no other does.
     let liar = Envelope::seal(&clade, header(1, [1; 32]), b"");
-    assert_eq!(Chain::default().place(&liar), Place::Fork);
+    assert_eq!(Chain::default().place(&liar), ChainPlace::Fork);
     let liar = Envelope::seal(&clade, header(9, Hash::default()), b"");
-    assert_eq!(Chain::default().place(&liar), Place::Fork);
-    assert_eq!(Chain::default().place(&Envelope::seal(&clade, header(0, Hash::default()), b"")), Place::Fork);
+    assert_eq!(Chain::default().place(&liar), ChainPlace::Fork);
+    assert_eq!(Chain::default().place(&Envelope::seal(&clade, header(0, Hash::default()), b"")), ChainPlace::Fork);
 }
 
 /// What a relay may do to what it carries.
@@ -161,9 +161,9 @@ proptest! {
                 let Ok(word) = Envelope::read(bytes) else { seen += 1; continue };
                 let Ok(text) = word.open(clade) else { seen += 1; continue };
                 match chain.hear(&word) {
-                    Place::Next => heard.push(text),
+                    ChainPlace::Next => heard.push(text),
                     // Whoever begins in the middle knows that something was before it.
-                    Place::Late => { seen += 1; heard.push(text) }
+                    ChainPlace::Late => { seen += 1; heard.push(text) }
                     _ => seen += 1,
                 }
             }

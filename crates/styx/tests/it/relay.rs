@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use styx::client::{self, connect};
 use styx::wire::{Down, Put, Up, Why};
-use styx::{Chain, Class, Envelope, Guests, Limits, Place};
+use styx::{Chain, ChainPlace, Class, Envelope, Guests, Limits};
 use testing::cluster::{Cluster, Teller, clade, gateway, hear, plenty, taken, words};
 use tokio::time::timeout;
 
@@ -30,7 +30,7 @@ async fn what_is_put_in_reaches_every_home_of_its_owner_once_and_nobody_else() {
     assert_eq!(taken(&mut said, 1).await, [(999, places[0].1)]);
     let (mut chain, mut last) = (Chain::default(), 0);
     for (sequence, word) in words(&mut sibling, told.len()).await {
-        assert_eq!(chain.hear(&word), Place::Next);
+        assert_eq!(chain.hear(&word), ChainPlace::Next);
         assert!(word.open(&ours).unwrap().starts_with(b"word "));
         last = sequence;
     }

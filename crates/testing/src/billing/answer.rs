@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::asked::{Asked, Protocol};
+use super::asked::{BilledRequest, Protocol};
 use super::made::Made;
 use super::price::Used;
 use super::script::{Counted, Habit, Says};
@@ -13,8 +13,8 @@ pub(crate) struct Event {
     pub(crate) made: u64,
 }
 
-pub(crate) struct Answer<'a> {
-    pub(crate) asked: &'a Asked,
+pub(crate) struct ModelAnswer<'a> {
+    pub(crate) asked: &'a BilledRequest,
     pub(crate) made: &'a Made,
     pub(crate) used: Used,
     /// How often tools at the provider were used.
@@ -24,7 +24,7 @@ pub(crate) struct Answer<'a> {
     pub(crate) now: u64,
 }
 
-impl Answer<'_> {
+impl ModelAnswer<'_> {
     /// The usage it reports, in the words of this protocol; none where none is reported.
     pub(crate) fn usage(&self) -> Option<Value> {
         let says = self.habit.says;
@@ -63,7 +63,7 @@ impl Answer<'_> {
     }
 }
 
-fn usage(protocol: Protocol, used: &Used, answer: &Answer<'_>) -> Value {
+fn usage(protocol: Protocol, used: &Used, answer: &ModelAnswer<'_>) -> Value {
     match protocol {
         Protocol::Chat => openai(used, answer, ["prompt", "completion"]),
         Protocol::Responses | Protocol::CountResponses => openai(used, answer, ["input", "output"]),
@@ -73,7 +73,7 @@ fn usage(protocol: Protocol, used: &Used, answer: &Answer<'_>) -> Value {
     }
 }
 
-fn openai(used: &Used, answer: &Answer<'_>, [input, output]: [&str; 2]) -> Value {
+fn openai(used: &Used, answer: &ModelAnswer<'_>, [input, output]: [&str; 2]) -> Value {
     let counted = answer.habit.counted;
     let out = if counted == Counted::Inside { used.output() } else { used.said };
     let total = used.all_input() + if counted == Counted::OnlyInDetails { used.said } else { used.output() };

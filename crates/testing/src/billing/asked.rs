@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use serde_json::Value;
 
 use super::hidden::{Elsewhere, Hidden};
-use super::media::{Way, decode, pages, size};
+use super::media::{CountingWay, decode, pages, size};
 use super::price::Extras;
 use super::tokens::Tokeniser;
 
@@ -29,11 +29,13 @@ pub enum Protocol {
 }
 
 impl Protocol {
-    pub(crate) fn way(self) -> Way {
+    pub(crate) fn way(self) -> CountingWay {
         match self {
-            Protocol::Chat | Protocol::Responses | Protocol::CountResponses | Protocol::Embeddings => Way::OpenAi,
-            Protocol::Messages | Protocol::CountMessages => Way::Anthropic,
-            Protocol::Gemini | Protocol::CountGemini => Way::Gemini,
+            Protocol::Chat | Protocol::Responses | Protocol::CountResponses | Protocol::Embeddings => {
+                CountingWay::OpenAi
+            }
+            Protocol::Messages | Protocol::CountMessages => CountingWay::Anthropic,
+            Protocol::Gemini | Protocol::CountGemini => CountingWay::Gemini,
         }
     }
 
@@ -69,7 +71,7 @@ pub struct Tool {
 }
 
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct BilledRequest {
     pub protocol: Protocol,
     pub model: String,
     pub stream: bool,
@@ -88,9 +90,9 @@ pub struct Asked {
     pub body: Value,
 }
 
-impl Asked {
-    pub(crate) fn new(protocol: Protocol, model: &str, body: &Value) -> Asked {
-        Asked {
+impl BilledRequest {
+    pub(crate) fn new(protocol: Protocol, model: &str, body: &Value) -> BilledRequest {
+        BilledRequest {
             protocol,
             model: model.to_owned(),
             stream: body["stream"] == true,
@@ -117,14 +119,14 @@ impl Asked {
 
 /// Why a provider does not answer, and bills nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
+pub struct ProviderProblem {
     pub status: u16,
     pub message: String,
 }
 
-impl Problem {
-    pub(crate) fn wrong(message: impl Into<String>) -> Problem {
-        Problem { status: 400, message: message.into() }
+impl ProviderProblem {
+    pub(crate) fn wrong(message: impl Into<String>) -> ProviderProblem {
+        ProviderProblem { status: 400, message: message.into() }
     }
 }
 
@@ -133,7 +135,7 @@ pub(crate) struct Ground<'a> {
     pub(crate) tokeniser: Tokeniser,
     pub(crate) elsewhere: Elsewhere,
     pub(crate) hidden: &'a Hidden,
-    pub(crate) way: Way,
+    pub(crate) way: CountingWay,
     pub(crate) model: &'a str,
 }
 
@@ -169,14 +171,14 @@ impl Ground<'_> {
     }
 
     /// A picture in base64.
-    pub(crate) fn picture(&self, data: &str, low: bool) -> Result<Piece, Problem> {
+    pub(crate) fn picture(&self, data: &str, low: bool) -> Result<Piece, ProviderProblem> {
         let size = decode(data).and_then(|bytes| size(&bytes));
-        let size = size.ok_or_else(|| Problem::wrong("could not process image"))?;
+        let size = size.ok_or_else(|| ProviderProblem::wrong("could not process image"))?;
         Ok(self.counted(data, self.way.picture(self.model, size, low)))
     }
 
     /// A picture by its address, or inside one that begins with `data:`.
-    pub(crate) fn picture_at(&self, url: &str, low: bool) -> Result<Piece, Problem> {
+    pub(crate) fn picture_at(&self, url: &str, low: bool) -> Result<Piece, ProviderProblem> {
         match url.strip_prefix("data:").and_then(|data| data.split_once(";base64,")) {
             Some((_, data)) => self.picture(data, low),
             None => Ok(self.counted(url, self.way.picture(self.model, self.elsewhere.picture, low))),
@@ -184,10 +186,10 @@ impl Ground<'_> {
     }
 
     /// A document in base64, of which only those with pages are known.
-    pub(crate) fn document(&self, data: &str) -> Result<Piece, Problem> {
+    pub(crate) fn document(&self, data: &str) -> Result<Piece, ProviderProblem> {
         let data = data.split_once(";base64,").map_or(data, |(_, data)| data);
         let bytes = decode(data).filter(|bytes| bytes.starts_with(b"%PDF"));
-        let bytes = bytes.ok_or_else(|| Problem::wrong("could not process document"))?;
+        let bytes = bytes.ok_or_else(|| ProviderProblem::wrong("could not process document"))?;
         Ok(self.counted(data, pages(&bytes) * self.way.page()))
     }
 
@@ -211,9 +213,11 @@ pub(crate) fn list(value: &Value) -> &[Value] {
 }
 
 /// A number that is there and whole; whatever else is there is refused, as servers do.
-pub(crate) fn number(body: &Value, name: &str) -> Result<Option<u64>, Problem> {
+pub(crate) fn number(body: &Value, name: &str) -> Result<Option<u64>, ProviderProblem> {
     match &body[name] {
         Value::Null => Ok(None),
-        value => value.as_u64().map(Some).ok_or_else(|| Problem::wrong(format!("{name}: a whole number is wanted"))),
+        value => {
+            value.as_u64().map(Some).ok_or_else(|| ProviderProblem::wrong(format!("{name}: a whole number is wanted")))
+        }
     }
 }

@@ -13,7 +13,7 @@ use super::price::{Extras, Price, Used, bill};
 
 /// How a request ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
+pub enum RequestEnd {
     UnderWay,
     Whole,
     /// The client hung up in the middle.
@@ -25,7 +25,7 @@ pub enum Ended {
 }
 
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub struct BilledEntry {
     pub number: u64,
     /// The key it came with.
     pub key: String,
@@ -43,10 +43,10 @@ pub struct Entry {
     pub said: Value,
     /// How the provider behaved, or why it refused.
     pub why: String,
-    pub ended: Ended,
+    pub ended: RequestEnd,
 }
 
-impl Entry {
+impl BilledEntry {
     pub fn json(&self) -> Value {
         json!({ "number": self.number, "key": self.key, "path": self.path, "model": self.model, "user": self.user,
             "betas": self.betas, "status": self.status, "tokens": self.used.json(), "permille": self.extras.permille,
@@ -56,18 +56,18 @@ impl Entry {
 }
 
 #[derive(Default)]
-struct Book {
-    entries: Vec<Entry>,
+struct BillBook {
+    entries: Vec<BilledEntry>,
     file: Option<File>,
     written: BTreeSet<u64>,
 }
 
 #[derive(Clone, Default)]
-pub struct Ledger(Arc<Mutex<Book>>);
+pub struct Ledger(Arc<Mutex<BillBook>>);
 
 impl Ledger {
     pub(crate) fn to(file: Option<File>) -> Ledger {
-        Ledger(Arc::new(Mutex::new(Book { file, ..Book::default() })))
+        Ledger(Arc::new(Mutex::new(BillBook { file, ..BillBook::default() })))
     }
 
     /// Micro-dollars billed to this key.
@@ -85,11 +85,11 @@ impl Ledger {
         self.0.lock().unwrap().entries.len() as u64
     }
 
-    pub fn entries(&self) -> Vec<Entry> {
+    pub fn entries(&self) -> Vec<BilledEntry> {
         self.0.lock().unwrap().entries.clone()
     }
 
-    pub fn last(&self) -> Option<Entry> {
+    pub fn last(&self) -> Option<BilledEntry> {
         self.0.lock().unwrap().entries.last().cloned()
     }
 
@@ -101,7 +101,7 @@ impl Ledger {
     /// Waits until nothing is under way; false if that takes longer.
     pub fn quiet(&self, within: Duration) -> bool {
         let until = Instant::now() + within;
-        while self.0.lock().unwrap().entries.iter().any(|entry| entry.ended == Ended::UnderWay) {
+        while self.0.lock().unwrap().entries.iter().any(|entry| entry.ended == RequestEnd::UnderWay) {
             if Instant::now() > until {
                 return false;
             }
@@ -110,12 +110,12 @@ impl Ledger {
         true
     }
 
-    pub(crate) fn begin(&self, mut entry: Entry) -> u64 {
+    pub(crate) fn begin(&self, mut entry: BilledEntry) -> u64 {
         let mut book = self.0.lock().unwrap();
         entry.number = book.entries.len() as u64;
         let (number, ended) = (entry.number, entry.ended);
         book.entries.push(entry);
-        if ended != Ended::UnderWay {
+        if ended != RequestEnd::UnderWay {
             book.write(number);
         }
         number
@@ -127,7 +127,7 @@ impl Ledger {
         (entry.used, entry.bill) = (used, bill(price, used, entry.extras));
     }
 
-    pub(crate) fn end(&self, number: u64, status: u16, ended: Ended) {
+    pub(crate) fn end(&self, number: u64, status: u16, ended: RequestEnd) {
         let mut book = self.0.lock().unwrap();
         let entry = &mut book.entries[number as usize];
         (entry.status, entry.ended) = (status, ended);
@@ -135,7 +135,7 @@ impl Ledger {
     }
 }
 
-impl Book {
+impl BillBook {
     /// Appends a line; a ledger that cannot be written is of no use.
     fn write(&mut self, number: u64) {
         let line = format!("{}\n", self.entries[number as usize].json());

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::asked::Asked;
+use super::asked::BilledRequest;
 use super::hidden::Hidden;
 use super::script::{Part, Shown, Turn};
 use super::tokens::Tokeniser;
@@ -65,7 +65,7 @@ pub(crate) struct Made {
 }
 
 /// How many of the tools at the provider are used.
-pub(crate) fn searches(turn: &Turn, asked: &Asked) -> u64 {
+pub(crate) fn searches(turn: &Turn, asked: &BilledRequest) -> u64 {
     let may = asked.searches.iter().sum();
     let wants = turn.0.iter().filter_map(|part| if let Part::Search(times) = part { Some(*times) } else { None });
     wants.reduce(|one, other| one + other).map_or(may, |wants| wants.min(may))
@@ -74,7 +74,7 @@ pub(crate) fn searches(turn: &Turn, asked: &Asked) -> u64 {
 /// One that counts at most so many tokens; thoughts may be left out of that.
 pub(crate) fn make(
     turn: &Turn,
-    asked: &Asked,
+    asked: &BilledRequest,
     (number, most, thinks_past_most): (u64, u64, bool),
     tokeniser: Tokeniser,
     hidden: &mut Hidden,

@@ -90,29 +90,29 @@ fn within((wide, high): (u64, u64), longest: u64) -> (u64, u64) {
 
 /// Providers by their way of counting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum CountingWay {
     Anthropic,
     OpenAi,
     Gemini,
 }
 
-impl Way {
+impl CountingWay {
     pub(crate) fn page(self) -> u64 {
-        if self == Way::Gemini { PAGE_AT_GEMINI } else { PAGE }
+        if self == CountingWay::Gemini { PAGE_AT_GEMINI } else { PAGE }
     }
 
     pub(crate) fn picture(self, model: &str, size: (u64, u64), low: bool) -> u64 {
         match self {
-            Way::Anthropic => {
+            CountingWay::Anthropic => {
                 let (wide, high) = within(size, 2_576);
                 (wide * high).div_ceil(750).min(4_784)
             }
-            Way::Gemini if size.0 <= 384 && size.1 <= 384 => 258,
-            Way::Gemini => {
+            CountingWay::Gemini if size.0 <= 384 && size.1 <= 384 => 258,
+            CountingWay::Gemini => {
                 let unit = (size.0.min(size.1) * 2 / 3).clamp(256, 768);
                 258 * size.0.div_ceil(unit) * size.1.div_ceil(unit)
             }
-            Way::OpenAi => by_patches(model, size).unwrap_or_else(|| by_tiles(model, size, low)),
+            CountingWay::OpenAi => by_patches(model, size).unwrap_or_else(|| by_tiles(model, size, low)),
         }
     }
 }

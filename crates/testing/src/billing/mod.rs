@@ -19,10 +19,10 @@ mod serve;
 mod tokens;
 mod write;
 
-pub use asked::{Asked, Piece, Problem, Protocol, Tool, Ttl};
+pub use asked::{BilledRequest, Piece, Protocol, ProviderProblem, Tool, Ttl};
 pub use cache::{LEAST, STEP};
 pub use hidden::Elsewhere;
-pub use ledger::{Ended, Entry, Ledger};
+pub use ledger::{BilledEntry, Ledger, RequestEnd};
 pub use media::encode;
 pub use price::{Extras, Price, Prices, Rate, Used, bill};
 pub use script::{Counted, Fault, Habit, HangUp, Part, Plays, Says, Shown, Turn, always, first_tool, turns};

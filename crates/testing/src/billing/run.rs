@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::answer::Event;
-use super::ledger::{Ended, Ledger};
+use super::ledger::{Ledger, RequestEnd};
 use super::price::{Price, Used};
 use super::script::{Fault, Habit, HangUp};
 
@@ -62,14 +62,14 @@ impl Run<'_> {
             }
             _ => self.until(all)?,
         }
-        self.ledger.end(self.number, 200, Ended::Whole);
+        self.ledger.end(self.number, 200, RequestEnd::Whole);
         send(self.stream, 200, "", &text)
     }
 
     /// The work is done, and this is all there is to show for it.
     pub(crate) fn lost(&mut self, status: u16, body: &Value) -> On {
         self.until(self.used.output())?;
-        self.ledger.end(self.number, status, Ended::Failed);
+        self.ledger.end(self.number, status, RequestEnd::Failed);
         send(self.stream, status, "", &body.to_string())
     }
 
@@ -87,7 +87,7 @@ impl Run<'_> {
                 }
                 Some(Fault::ErrorAt(tokens)) if event.made > tokens => {
                     self.until(tokens)?;
-                    self.ledger.end(self.number, 200, Ended::Failed);
+                    self.ledger.end(self.number, 200, RequestEnd::Failed);
                     let last = format!("{:x}\r\n{error}\r\n0\r\n\r\n", error.len());
                     return self.stream.write_all(last.as_bytes()).ok();
                 }
@@ -104,7 +104,7 @@ impl Run<'_> {
                 return self.hung_up();
             }
         }
-        self.ledger.end(self.number, 200, Ended::Whole);
+        self.ledger.end(self.number, 200, RequestEnd::Whole);
         self.stream.write_all(b"0\r\n\r\n").ok()
     }
 
@@ -148,7 +148,7 @@ impl Run<'_> {
     }
 
     fn cut(&mut self) -> On {
-        self.ledger.end(self.number, 200, Ended::Cut);
+        self.ledger.end(self.number, 200, RequestEnd::Cut);
         None
     }
 
@@ -161,7 +161,7 @@ impl Run<'_> {
         if !all && self.habit.hang_up == HangUp::GoesOn {
             self.charge(self.longest.max(self.used.output()));
         }
-        self.ledger.end(self.number, 200, if all { Ended::Whole } else { Ended::HungUp });
+        self.ledger.end(self.number, 200, if all { RequestEnd::Whole } else { RequestEnd::HungUp });
         None
     }
 }

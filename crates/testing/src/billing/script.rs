@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::asked::Asked;
+use super::asked::BilledRequest;
 
 /// How much of what a model thinks is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -181,7 +181,7 @@ impl fmt::Display for Habit {
 }
 
 /// A script: the turn and the habit for the nth call.
-pub type Plays = dyn Fn(u64, &Asked) -> (Turn, Habit) + Send + Sync;
+pub type Plays = dyn Fn(u64, &BilledRequest) -> (Turn, Habit) + Send + Sync;
 
 /// A script with one turn and one habit for every call.
 pub fn always(turn: Turn, habit: Habit) -> Box<Plays> {

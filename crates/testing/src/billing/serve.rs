@@ -11,11 +11,11 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
-use super::answer::{Answer, Event};
-use super::asked::{Asked, Ground, Problem, Protocol};
+use super::answer::{Event, ModelAnswer};
+use super::asked::{BilledRequest, Ground, Protocol, ProviderProblem};
 use super::cache::Caches;
 use super::hidden::{Elsewhere, Hidden};
-use super::ledger::{Ended, Entry, Ledger};
+use super::ledger::{BilledEntry, Ledger, RequestEnd};
 use super::made::{Made, make, searches};
 use super::price::{Extras, Price, Prices, Used};
 use super::read::read;
@@ -52,7 +52,7 @@ impl Setting {
 }
 
 #[derive(Default)]
-struct State {
+struct ServerState {
     caches: Caches,
     hidden: Hidden,
     asked: u64,
@@ -62,7 +62,7 @@ struct State {
 struct Shared {
     setting: Setting,
     ledger: Ledger,
-    state: Mutex<State>,
+    state: Mutex<ServerState>,
     /// Seconds by which its clock is ahead.
     ahead: AtomicU64,
 }
@@ -97,11 +97,11 @@ impl Double {
     }
 
     /// Tokens that go in with this body, as they are billed.
-    pub fn counts(&self, protocol: Protocol, model: &str, body: &Value) -> Result<u64, Problem> {
+    pub fn counts(&self, protocol: Protocol, model: &str, body: &Value) -> Result<u64, ProviderProblem> {
         let state = self.shared.state.lock().unwrap();
         let Setting { tokeniser, elsewhere, .. } = self.shared.setting;
         let ground = Ground { tokeniser, elsewhere, hidden: &state.hidden, way: protocol.way(), model };
-        Ok(read(Asked::new(protocol, model, body), body, &ground)?.input())
+        Ok(read(BilledRequest::new(protocol, model, body), body, &ground)?.input())
     }
 
     /// The newest requests as they came, heads and bodies, oldest first.
@@ -111,7 +111,7 @@ impl Double {
 }
 
 /// Where a request goes.
-enum Place {
+enum Route {
     /// To a model; Gemini's clients name it and the way it is to answer in the path.
     Model(Protocol, Option<(String, bool)>),
     List(Option<String>),
@@ -121,15 +121,15 @@ enum Place {
     Nowhere,
 }
 
-impl Place {
-    fn of(request: &Request) -> Place {
+impl Route {
+    fn of(request: &Request) -> Route {
         let (method, target) = request.line();
         let path = target.split('?').next().unwrap_or_default().trim_end_matches('/');
         let named = path.rsplit_once("/models/").map(|(_, rest)| rest);
         match method {
-            "GET" if request.header("upgrade").is_some() => Place::Socket,
-            "GET" if path.ends_with("/models") => Place::List(None),
-            "GET" => named.map_or(Place::Nowhere, |name| Place::List(Some(name.to_owned()))),
+            "GET" if request.header("upgrade").is_some() => Route::Socket,
+            "GET" if path.ends_with("/models") => Route::List(None),
+            "GET" => named.map_or(Route::Nowhere, |name| Route::List(Some(name.to_owned()))),
             "POST" => {
                 let spoken = [
                     ("/chat/completions", Protocol::Chat),
@@ -140,15 +140,15 @@ impl Place {
                     ("/messages/count_tokens", Protocol::CountMessages),
                 ];
                 let known = spoken.into_iter().find(|(ending, _)| path.ends_with(ending));
-                let known = known.map(|(_, protocol)| Place::Model(protocol, None));
-                known.or_else(|| Place::gemini(named?)).unwrap_or(Place::Nowhere)
+                let known = known.map(|(_, protocol)| Route::Model(protocol, None));
+                known.or_else(|| Route::gemini(named?)).unwrap_or(Route::Nowhere)
             }
-            "HEAD" => Place::Knock,
-            _ => Place::Nowhere,
+            "HEAD" => Route::Knock,
+            _ => Route::Nowhere,
         }
     }
 
-    fn gemini(named: &str) -> Option<Place> {
+    fn gemini(named: &str) -> Option<Route> {
         let (model, what) = named.rsplit_once(':')?;
         let (protocol, streams) = match what {
             "generateContent" => (Protocol::Gemini, false),
@@ -156,7 +156,7 @@ impl Place {
             "countTokens" => (Protocol::CountGemini, false),
             _ => return None,
         };
-        Some(Place::Model(protocol, Some((model.to_owned(), streams))))
+        Some(Route::Model(protocol, Some((model.to_owned(), streams))))
     }
 }
 
@@ -170,9 +170,9 @@ fn key(request: &Request) -> String {
 }
 
 /// A line of the ledger in which nothing has happened yet.
-fn entry(request: &Request, body: &Value, model: String) -> Entry {
+fn entry(request: &Request, body: &Value, model: String) -> BilledEntry {
     let user = [&body["user"], &body["metadata"]["user_id"]].into_iter().find_map(Value::as_str);
-    Entry {
+    BilledEntry {
         number: 0,
         key: key(request),
         path: request.line().1.to_owned(),
@@ -185,12 +185,12 @@ fn entry(request: &Request, body: &Value, model: String) -> Entry {
         bill: 0,
         said: Value::Null,
         why: String::new(),
-        ended: Ended::Failed,
+        ended: RequestEnd::Failed,
     }
 }
 
 /// The plan of an answer, worked out before the first token is made.
-struct Plan {
+struct AnswerPlan {
     made: Made,
     used: Used,
     extras: Extras,
@@ -204,13 +204,13 @@ impl Shared {
         let mut reader = BufReader::new(stream.try_clone().ok()?);
         loop {
             let request = request(&mut reader).ok()??;
-            match Place::of(&request) {
-                Place::Model(protocol, named) => self.ask(&mut stream, &request, protocol, named)?,
-                Place::List(name) => send(&mut stream, 200, "", &self.models(name.as_deref()).to_string())?,
-                Place::Socket => send(&mut stream, 426, "", "{\"error\":{\"message\":\"no sockets here\"}}")?,
-                Place::Knock => send(&mut stream, 200, "", "")?,
-                Place::Nowhere => {
-                    let nowhere = Problem { status: 404, message: "there is nothing here".to_owned() };
+            match Route::of(&request) {
+                Route::Model(protocol, named) => self.ask(&mut stream, &request, protocol, named)?,
+                Route::List(name) => send(&mut stream, 200, "", &self.models(name.as_deref()).to_string())?,
+                Route::Socket => send(&mut stream, 426, "", "{\"error\":{\"message\":\"no sockets here\"}}")?,
+                Route::Knock => send(&mut stream, 200, "", "")?,
+                Route::Nowhere => {
+                    let nowhere = ProviderProblem { status: 404, message: "there is nothing here".to_owned() };
                     send(&mut stream, 404, "", &write::problem(Protocol::Chat, &nowhere).to_string())?;
                 }
             }
@@ -261,13 +261,13 @@ impl Shared {
         entry.why = habit.to_string();
         if let Some(Fault::Status(status)) = habit.fault {
             let message = "the provider does not answer now".to_owned();
-            return self.refuse(stream, entry, protocol, &Problem { status, message });
+            return self.refuse(stream, entry, protocol, &ProviderProblem { status, message });
         }
         let plan = self.plan(&asked, (price, number), &entry.key, (&turn, habit));
-        let Plan { made, used, searches, .. } = &plan;
+        let AnswerPlan { made, used, searches, .. } = &plan;
         let (searches, counts_writes, now) = (*searches, price.counts_writes, self.now());
-        let answer = Answer { asked: &asked, made, used: *used, searches, counts_writes, habit, now };
-        (entry.extras, entry.ended) = (plan.extras, Ended::UnderWay);
+        let answer = ModelAnswer { asked: &asked, made, used: *used, searches, counts_writes, habit, now };
+        (entry.extras, entry.ended) = (plan.extras, RequestEnd::UnderWay);
         entry.said = answer.usage().unwrap_or_default();
         let mut run = Run {
             stream,
@@ -283,7 +283,7 @@ impl Shared {
         run.begin()?;
         if let Some(Fault::Lost(status)) = habit.fault {
             let message = "something went wrong in the end".to_owned();
-            return run.lost(status, &write::problem(protocol, &Problem { status, message }));
+            return run.lost(status, &write::problem(protocol, &ProviderProblem { status, message }));
         }
         if !asked.stream {
             return run.whole(&write::whole(&answer));
@@ -302,24 +302,30 @@ impl Shared {
         model: &str,
         protocol: Protocol,
         body: &Value,
-    ) -> Result<(Asked, Price, u64), Problem> {
+    ) -> Result<(BilledRequest, Price, u64), ProviderProblem> {
         let mut state = self.state.lock().unwrap();
         if state.heard.len() == HEARD {
             state.heard.remove(0);
         }
         state.heard.push((request.head.clone(), body.clone()));
-        let unknown = || Problem { status: 404, message: format!("model: {model}") };
+        let unknown = || ProviderProblem { status: 404, message: format!("model: {model}") };
         let price = dearest(&self.setting.prices, model, body).ok_or_else(unknown)?;
         let Setting { tokeniser, elsewhere, .. } = self.setting;
         let ground = Ground { tokeniser, elsewhere, hidden: &state.hidden, way: protocol.way(), model };
-        let asked = read(Asked::new(protocol, model, body), body, &ground)?;
+        let asked = read(BilledRequest::new(protocol, model, body), body, &ground)?;
         let number = state.asked;
         state.asked += 1;
         Ok((asked, price, number))
     }
 
     /// Works out what the answer will be, and keeps what it leaves behind.
-    fn plan(&self, asked: &Asked, (price, number): (Price, u64), key: &str, (turn, habit): (&Turn, Habit)) -> Plan {
+    fn plan(
+        &self,
+        asked: &BilledRequest,
+        (price, number): (Price, u64),
+        key: &str,
+        (turn, habit): (&Turn, Habit),
+    ) -> AnswerPlan {
         let mut state = self.state.lock().unwrap();
         let Setting { tokeniser, elsewhere, longest, .. } = self.setting;
         let silent = asked.protocol.counts() || asked.protocol == Protocol::Embeddings;
@@ -345,12 +351,18 @@ impl Shared {
         if asked.protocol == Protocol::Responses {
             leave(&mut state.hidden, asked, &made, used);
         }
-        Plan { made, used, extras, searches, longest: most * asked.answers }
+        AnswerPlan { made, used, extras, searches, longest: most * asked.answers }
     }
 
-    fn refuse(&self, stream: &mut TcpStream, entry: Entry, protocol: Protocol, problem: &Problem) -> Option<()> {
+    fn refuse(
+        &self,
+        stream: &mut TcpStream,
+        entry: BilledEntry,
+        protocol: Protocol,
+        problem: &ProviderProblem,
+    ) -> Option<()> {
         let why = if entry.why.is_empty() { problem.message.clone() } else { entry.why.clone() };
-        self.ledger.begin(Entry { status: problem.status, why, ended: Ended::Failed, ..entry });
+        self.ledger.begin(BilledEntry { status: problem.status, why, ended: RequestEnd::Failed, ..entry });
         let again = if problem.status == 429 { "retry-after: 1\r\n" } else { "" };
         send(stream, problem.status, again, &write::problem(protocol, problem).to_string())
     }
@@ -363,7 +375,7 @@ fn dearest(prices: &Prices, model: &str, body: &Value) -> Option<Price> {
 }
 
 /// Keeps the names that later requests may use: the response, its items, its conversation.
-fn leave(hidden: &mut Hidden, asked: &Asked, made: &Made, used: Used) {
+fn leave(hidden: &mut Hidden, asked: &BilledRequest, made: &Made, used: Used) {
     let all = used.all_input() + used.output();
     if asked.body["store"] != false {
         hidden.keep(&write::response_id(made.number), all);

@@ -16,7 +16,7 @@ pub(super) struct Card {
     /// A mark of its text, to notice when that changes.
     pub(super) text: u64,
     /// Where its vector stands.
-    pub(super) vector: Option<Row>,
+    pub(super) vector: Option<MatrixRow>,
     pub(super) words: u16,
     pub(super) kind: Kind,
     pub(super) status: Status,
@@ -31,11 +31,11 @@ const _: () = assert!(size_of::<Card>() == 48);
 
 /// A row of the matrix, counted from one, so that having none takes no room.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Row(NonZeroU32);
+pub(super) struct MatrixRow(NonZeroU32);
 
-impl Row {
-    pub(super) fn new(index: usize) -> Option<Row> {
-        u32::try_from(index + 1).ok().and_then(NonZeroU32::new).map(Row)
+impl MatrixRow {
+    pub(super) fn new(index: usize) -> Option<MatrixRow> {
+        u32::try_from(index + 1).ok().and_then(NonZeroU32::new).map(MatrixRow)
     }
 
     pub(super) fn index(self) -> usize {

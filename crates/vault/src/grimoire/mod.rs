@@ -16,4 +16,4 @@ pub use recall::{Hit, Query, Recall};
 pub use row::{all, exists, get};
 pub use score::Parts;
 pub use table::{Expected, check, prepare, rebuild, write};
-pub use vectors::{Waiting, dot, embed, to_embed};
+pub use vectors::{UnembeddedEntry, dot, embed, to_embed};

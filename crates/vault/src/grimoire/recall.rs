@@ -14,10 +14,10 @@ use golem::regime::Regime;
 use rusqlite::Connection;
 use serde::Serialize;
 
-use super::card::{Card, Row, nothing_known};
+use super::card::{Card, MatrixRow, nothing_known};
 use super::row::{all, body_of, decode, exists};
 use super::score::{self, Parts};
-use super::vectors::{self, Matrix, Waiting};
+use super::vectors::{self, Matrix, UnembeddedEntry};
 use super::words;
 use crate::error::Error;
 
@@ -167,7 +167,7 @@ impl Recall {
     }
 
     /// Stores the model's vector of an entry's text, and searches by it from now on.
-    pub fn embed(&mut self, db: &Connection, of: &Waiting, vector: &[f32]) -> Result<bool, Error> {
+    pub fn embed(&mut self, db: &Connection, of: &UnembeddedEntry, vector: &[f32]) -> Result<bool, Error> {
         let Some(model) = self.model.clone() else {
             return Err(Error::Embedding("no model was named when recall was opened".to_owned()));
         };
@@ -233,7 +233,7 @@ impl Recall {
         let Ok(at) = self.find(id) else { return };
         match self.cards[at].vector {
             Some(row) => self.vectors.replace(row.index(), vector),
-            None => self.cards[at].vector = self.vectors.push(id, vector).and_then(Row::new),
+            None => self.cards[at].vector = self.vectors.push(id, vector).and_then(MatrixRow::new),
         }
     }
 

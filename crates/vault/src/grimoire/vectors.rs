@@ -17,7 +17,7 @@ const LANES: usize = 16;
 
 /// An entry that has no vector of the present model yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Waiting {
+pub struct UnembeddedEntry {
     pub id: u64,
     pub text: String,
 }
@@ -35,7 +35,7 @@ pub(super) fn prepare(db: &Connection) -> rusqlite::Result<()> {
 }
 
 /// Entries that wait for a vector of this model, oldest first; all of them after the model has changed.
-pub fn to_embed(db: &Connection, model: &str, limit: usize) -> Result<Vec<Waiting>, Error> {
+pub fn to_embed(db: &Connection, model: &str, limit: usize) -> Result<Vec<UnembeddedEntry>, Error> {
     let what = "cannot read the entries";
     if !exists(db).map_err(Error::sqlite(what))? {
         return Ok(Vec::new());
@@ -46,14 +46,14 @@ pub fn to_embed(db: &Connection, model: &str, limit: usize) -> Result<Vec<Waitin
     let most = i64::try_from(limit).unwrap_or(i64::MAX);
     let rows = query.query_map(params![model, most], |row| {
         let text = text_in(str_at(row, 1)).unwrap_or_default().into_owned();
-        Ok(Waiting { id: row.get::<_, i64>(0)? as u64, text })
+        Ok(UnembeddedEntry { id: row.get::<_, i64>(0)? as u64, text })
     });
     rows.and_then(Iterator::collect).map_err(Error::sqlite(what))
 }
 
 /// Stores a model's vector of an entry's text. A model takes its time: if the text has changed meanwhile, the vector is
 /// of no use and is not stored, and the entry stays in the queue.
-pub fn embed(db: &Connection, of: &Waiting, model: &str, vector: &[f32]) -> Result<bool, Error> {
+pub fn embed(db: &Connection, of: &UnembeddedEntry, model: &str, vector: &[f32]) -> Result<bool, Error> {
     let what = "cannot store an embedding";
     let vector = unit(vector)?;
     if text_of(db, of.id).map_err(Error::sqlite(what))?.as_deref() != Some(of.text.as_str()) {

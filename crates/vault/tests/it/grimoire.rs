@@ -8,7 +8,7 @@ use golem::grimoire::{Decision, Entry, Kind, Status};
 use golem::regime::Regime;
 use proptest::prelude::*;
 use rusqlite::{Connection, OpenFlags};
-use vault::grimoire::{self, Expected, Query, Recall, Waiting};
+use vault::grimoire::{self, Expected, Query, Recall, UnembeddedEntry};
 
 fn memory() -> Connection {
     let db = Connection::open_in_memory().unwrap();
@@ -260,7 +260,7 @@ fn a_vector_that_cannot_be_meant_is_refused_in_plain_words() {
     let mut db = memory();
     write(&mut db, &[put(entry(1, "gas"))]);
     let mut recall = Recall::open(&db, Some("a")).unwrap();
-    let of = Waiting { id: 1, text: "gas".into() };
+    let of = UnembeddedEntry { id: 1, text: "gas".into() };
     recall.embed(&db, &of, &[1.0, 0.0]).unwrap();
     for vector in [vec![1.0; 3], vec![f32::NAN, 1.0], vec![0.0; 2], vec![]] {
         let why = recall.embed(&db, &of, &vector).unwrap_err().to_string();

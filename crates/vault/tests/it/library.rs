@@ -1,6 +1,6 @@
 //! The shelf's own figures: who counts as knowing, what five of them add, what an hour holds, what a week proposes.
 
-use golem::grimoire::bundle::Line;
+use golem::grimoire::bundle::BundleLine;
 use golem::grimoire::{Class, Kind, Provenance};
 use golem::{GolemId, Time};
 use vault::Library;
@@ -15,9 +15,9 @@ fn shelf() -> (tempfile::TempDir, Library) {
     (folder, library)
 }
 
-fn line(kind: Kind, text: &str, confidence: f64) -> Line {
+fn line(kind: Kind, text: &str, confidence: f64) -> BundleLine {
     let then = Time::seconds(1_700_000_000);
-    Line {
+    BundleLine {
         bundle: 1,
         kind,
         text: text.to_owned(),

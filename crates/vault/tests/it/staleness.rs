@@ -7,7 +7,7 @@ use golem::regime::Regime;
 use golem::time::REFERENCE_TICK;
 use golem::{Span, Time};
 use rusqlite::Connection;
-use vault::grimoire::{self, Query, Recall, Waiting};
+use vault::grimoire::{self, Query, Recall, UnembeddedEntry};
 
 const CASES: u64 = 200;
 const DIMENSIONS: usize = 64;
@@ -86,7 +86,7 @@ fn new_first(cases: &[Case], now: Time) -> (usize, usize) {
         for (fact, vector) in [Some(&case.old), case.new.as_ref()].into_iter().zip(&case.vectors) {
             let Some(fact) = fact else { continue };
             grimoire::write(&tx, &Decision::Put(Box::new(fact.clone()))).unwrap();
-            grimoire::embed(&tx, &Waiting { id: fact.id, text: fact.text.clone() }, "a", vector).unwrap();
+            grimoire::embed(&tx, &UnembeddedEntry { id: fact.id, text: fact.text.clone() }, "a", vector).unwrap();
         }
     }
     tx.commit().unwrap();

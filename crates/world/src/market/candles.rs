@@ -122,7 +122,7 @@ struct Columns {
     gas: Option<usize>,
 }
 
-struct Row {
+struct CandleRow {
     line: u64,
     candle: Candle,
 }
@@ -145,7 +145,7 @@ fn parse(text: impl Read) -> Result<(Candles, Report), Wrong> {
         read += 1;
         let line = record.position().map_or(0, |position| position.line());
         match columns.candle(&record) {
-            Ok(candle) => rows.push(Row { line, candle }),
+            Ok(candle) => rows.push(CandleRow { line, candle }),
             Err(why) => problems.push(Problem { line, why }),
         }
         more = next(&mut record)?;
@@ -238,9 +238,9 @@ fn time(text: &str) -> Option<Time> {
 }
 
 /// Leaves out rows that go back in time, and single rows that leap ahead of everything after them.
-fn in_order(rows: Vec<Row>, problems: &mut Vec<Problem>) -> Vec<Row> {
+fn in_order(rows: Vec<CandleRow>, problems: &mut Vec<Problem>) -> Vec<CandleRow> {
     let times: Vec<Time> = rows.iter().map(|row| row.candle.opened).collect();
-    let mut kept: Vec<Row> = Vec::with_capacity(rows.len());
+    let mut kept: Vec<CandleRow> = Vec::with_capacity(rows.len());
     for (at, row) in rows.into_iter().enumerate() {
         let last = kept.last().map(|row| row.candle.opened);
         let opened = row.candle.opened;
@@ -259,11 +259,11 @@ fn in_order(rows: Vec<Row>, problems: &mut Vec<Problem>) -> Vec<Row> {
     kept
 }
 
-fn spacing(pair: &[Row]) -> Span {
+fn spacing(pair: &[CandleRow]) -> Span {
     pair[1].candle.opened.since(pair[0].candle.opened)
 }
 
-fn most_common_spacing(rows: &[Row]) -> Span {
+fn most_common_spacing(rows: &[CandleRow]) -> Span {
     let mut counts: BTreeMap<Span, u64> = BTreeMap::new();
     for pair in rows.windows(2) {
         *counts.entry(spacing(pair)).or_default() += 1;
@@ -273,8 +273,8 @@ fn most_common_spacing(rows: &[Row]) -> Span {
 }
 
 /// Leaves out bars that open while the one before is still open.
-fn apart(rows: Vec<Row>, interval: Span, problems: &mut Vec<Problem>) -> Vec<Row> {
-    let mut kept: Vec<Row> = Vec::with_capacity(rows.len());
+fn apart(rows: Vec<CandleRow>, interval: Span, problems: &mut Vec<Problem>) -> Vec<CandleRow> {
+    let mut kept: Vec<CandleRow> = Vec::with_capacity(rows.len());
     for row in rows {
         if kept.last().is_some_and(|last| row.candle.opened < last.candle.opened + interval) {
             problems.push(Problem { line: row.line, why: "it opens before the bar before it has closed" });
@@ -285,7 +285,7 @@ fn apart(rows: Vec<Row>, interval: Span, problems: &mut Vec<Problem>) -> Vec<Row
     kept
 }
 
-fn gaps(rows: &[Row], interval: Span) -> Vec<Gap> {
+fn gaps(rows: &[CandleRow], interval: Span) -> Vec<Gap> {
     let wide = rows.windows(2).filter(|pair| spacing(pair) > interval);
     wide.map(|pair| Gap {
         from: pair[0].candle.opened + interval,

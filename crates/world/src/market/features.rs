@@ -104,7 +104,7 @@ const LARGEST_AMOUNT: f64 = 1e18;
 
 /// One bar, as far as it could be seen at the time. A market without highs and lows repeats the close.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Seen {
+pub(super) struct SeenBar {
     pub(super) closed: Time,
     pub(super) close: f64,
     pub(super) high: f64,
@@ -119,7 +119,7 @@ pub(super) struct Seen {
 #[derive(Clone, Debug)]
 pub(super) struct Tape {
     bar: Span,
-    newest: Seen,
+    newest: SeenBar,
     /// Bars that were recorded.
     told: u64,
     /// Bars there would have been without gaps.
@@ -139,7 +139,7 @@ pub(super) struct Tape {
 }
 
 impl Tape {
-    pub(super) fn new(bar: Span, first: Seen) -> Tape {
+    pub(super) fn new(bar: Span, first: SeenBar) -> Tape {
         let mut tape = Tape {
             bar,
             newest: first,
@@ -162,7 +162,7 @@ impl Tape {
         tape
     }
 
-    pub(super) fn push(&mut self, seen: Seen) {
+    pub(super) fn push(&mut self, seen: SeenBar) {
         let change = share(seen.close / self.newest.close - 1.0);
         let since = seen.closed.since(self.newest.closed);
         if since == self.bar {
@@ -197,10 +197,14 @@ impl Tape {
         self.level.push(close);
     }
 
-    fn measure(&mut self, seen: Seen, change: f64) {
+    fn measure(&mut self, seen: SeenBar, change: f64) {
         let amount = |amount: f64| amount.min(LARGEST_AMOUNT);
-        self.newest =
-            Seen { volume: seen.volume.map(amount), gas: seen.gas.map(amount), depth: seen.depth.map(amount), ..seen };
+        self.newest = SeenBar {
+            volume: seen.volume.map(amount),
+            gas: seen.gas.map(amount),
+            depth: seen.depth.map(amount),
+            ..seen
+        };
         self.told += 1;
         self.ranges.push(if seen.high > seen.low { share((seen.high - seen.low) / seen.close) } else { change });
         if let Some(volume) = self.newest.volume {
@@ -216,7 +220,7 @@ impl Tape {
 
     /// All features, in the order of [`NAMES`].
     pub(super) fn features(&self) -> Features {
-        let Seen { closed, close, volume, gas, depth, .. } = self.newest;
+        let SeenBar { closed, close, volume, gas, depth, .. } = self.newest;
         let vol_6 = self.volatility(&self.squares_6);
         let vol_24 = self.volatility(&self.squares_24);
         let vol_168 = self.volatility(&self.squares_168);

@@ -12,7 +12,7 @@ use golem::time::{Span, Time};
 use golem::world::{Bar, Effect, Manifest, Outcome, Quote};
 
 use super::candles::{Candle, Candles};
-use super::features::{Seen, Tape};
+use super::features::{SeenBar, Tape};
 use super::fill::{self, Venue};
 use super::manifest;
 use super::series::Series;
@@ -117,8 +117,8 @@ fn depth(candles: &Candles, turnover: f64) -> Option<f64> {
     candles.volume_known().then(|| (turnover * DEPTH_OF_TURNOVER).max(LEAST_DEPTH))
 }
 
-fn seen(candles: &Candles, candle: &Candle, turnover: f64) -> Seen {
-    Seen {
+fn seen(candles: &Candles, candle: &Candle, turnover: f64) -> SeenBar {
+    SeenBar {
         closed: candle.opened + candles.interval(),
         close: candle.close,
         high: candle.high,

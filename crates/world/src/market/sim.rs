@@ -6,7 +6,7 @@ use golem::Usdc;
 use golem::time::{REFERENCE_TICK, Span, Time};
 use golem::world::{Bar, Effect, Manifest, Outcome, Quote};
 
-use super::features::{Seen, Tape};
+use super::features::{SeenBar, Tape};
 use super::fill::{self, Venue};
 use super::pace::Pace;
 use super::regime::{Regime, Relations};
@@ -59,7 +59,7 @@ pub type Sim = Paper<Simulation>;
 #[derive(Debug)]
 pub struct Simulation {
     config: SimConfig,
-    state: State,
+    state: MarketState,
 }
 
 /// How the next bar will be made, which no golem is told.
@@ -101,7 +101,7 @@ impl Simulation {
         if config.edge_bps.is_some_and(|edge| edge > LARGEST_EDGE) {
             return Err(Error::Config { what: "edge_bps", why: "must be at most 1000" });
         }
-        Ok(Simulation { config, state: State::new(&config) })
+        Ok(Simulation { config, state: MarketState::new(&config) })
     }
 
     pub(super) fn truth(&self) -> Truth {
@@ -157,7 +157,7 @@ impl Walk for Simulation {
     }
 
     fn rewind(&mut self) {
-        self.state = State::new(&self.config);
+        self.state = MarketState::new(&self.config);
     }
 
     fn bar(&self) -> Bar {
@@ -167,7 +167,7 @@ impl Walk for Simulation {
 
 /// The state of the market: everything that moves.
 #[derive(Clone, Debug)]
-struct State {
+struct MarketState {
     closed: Time,
     price: f64,
     /// The last return, from which the next follows.
@@ -195,8 +195,8 @@ struct State {
     ties: Chance,
 }
 
-impl State {
-    fn new(config: &SimConfig) -> State {
+impl MarketState {
+    fn new(config: &SimConfig) -> MarketState {
         let mut weather = Chance::new(config.seed, 1);
         let mut ties = Chance::new(config.seed, 2);
         let regime = if config.flip_days.is_some() { Regime::Calm } else { Regime::first(&mut weather) };
@@ -204,7 +204,7 @@ impl State {
         let pace = Pace::new(config.bar, config.edge_bps.is_some(), regime, &relations);
         let tide = config.flip_days.map(|days| Tide::new(days * DAY_MS / config.bar.as_millis() as f64));
         let swing = tide.map_or(Swing::default(), |tide| tide.at(0.0));
-        State {
+        MarketState {
             closed: START,
             price: HOME,
             echo: 0.0,
@@ -307,9 +307,9 @@ impl State {
 }
 
 /// A bar as it can be seen.
-fn seen(closed: Time, price: f64, volume_surprise: f64, log_gas: f64, log_depth: f64) -> Seen {
+fn seen(closed: Time, price: f64, volume_surprise: f64, log_gas: f64, log_depth: f64) -> SeenBar {
     let half = 0.5 * volume_surprise;
-    Seen {
+    SeenBar {
         closed,
         close: price,
         high: price,

@@ -29,7 +29,7 @@ fn nothing_changes_at_zero_and_as_often_as_asked_otherwise() {
 fn whatever_changes_the_gauges_go_the_same_way() {
     let gauges = |how, days| {
         let config = config(how, days);
-        let mut state = State::new(&config);
+        let mut state = ShiftState::new(&config);
         for _ in 0..2_000 {
             state.advance(&config);
         }
@@ -44,7 +44,7 @@ fn whatever_changes_the_gauges_go_the_same_way() {
 fn what_recurs_is_one_of_three_and_what_is_new_never_was() {
     let sets = |how| {
         let config = config(how, 0.2);
-        let mut state = State::new(&config);
+        let mut state = ShiftState::new(&config);
         let mut seen: Vec<Relations> = Vec::new();
         for _ in 0..BARS {
             state.advance(&config);
@@ -62,7 +62,7 @@ fn what_recurs_is_one_of_three_and_what_is_new_never_was() {
 #[test]
 fn an_output_goes_where_its_gauges_point() {
     let config = config(How::New, 0.0);
-    let mut state = State::new(&config);
+    let mut state = ShiftState::new(&config);
     let (mut told, mut went): (Vec<f64>, Vec<f64>) = Default::default();
     for _ in 0..BARS {
         let pointed: f64 = state.ties[0].iter().map(|tie| tie.pull * state.gauges[tie.gauge]).sum();

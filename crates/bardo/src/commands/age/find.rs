@@ -7,7 +7,7 @@ use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use age::{Place, Shelf};
+use age::{FilePlace, Shelf};
 use shell::Error;
 
 use super::sessions;
@@ -34,7 +34,7 @@ pub(super) enum Source {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Found {
+pub(super) struct FoundRecords {
     pub(super) path: PathBuf,
     pub(super) source: Source,
     helper: bool,
@@ -42,7 +42,7 @@ pub(super) struct Found {
 }
 
 /// Everything that agents have left in their usual places, and in the folder where one is.
-pub(super) fn usual() -> Vec<Found> {
+pub(super) fn usual() -> Vec<FoundRecords> {
     let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let user = set("HOME").unwrap_or_default();
     let below = |path: &str| user.join(path);
@@ -65,7 +65,7 @@ pub(super) fn usual() -> Vec<Found> {
 }
 
 /// Records at the places a user has named.
-pub(super) fn given(paths: &[PathBuf]) -> Result<Vec<Found>, Error> {
+pub(super) fn given(paths: &[PathBuf]) -> Result<Vec<FoundRecords>, Error> {
     let mut found = Vec::new();
     for path in paths {
         let real = path.canonicalize();
@@ -82,19 +82,24 @@ pub(super) fn given(paths: &[PathBuf]) -> Result<Vec<Found>, Error> {
 }
 
 /// Helpers after those that had them do something, and the older before the newer, which may have a copy of it.
-fn ordered(mut found: Vec<Found>) -> Vec<Found> {
+fn ordered(mut found: Vec<FoundRecords>) -> Vec<FoundRecords> {
     found.sort_by(|one, other| (one.helper, one.changed, &one.path).cmp(&(other.helper, other.changed, &other.path)));
     found.dedup_by(|one, other| one.path == other.path);
     found
 }
 
-fn walk(folder: &Path, deep: usize, found: &mut Vec<Found>) {
+fn walk(folder: &Path, deep: usize, found: &mut Vec<FoundRecords>) {
     if deep > DEEP {
         return;
     }
     if folder.ends_with("storage") && folder.join("message").is_dir() {
         let changed = folder.metadata().and_then(|about| about.modified()).ok();
-        return found.push(Found { path: folder.to_owned(), source: Source::OpencodeFiles, helper: false, changed });
+        return found.push(FoundRecords {
+            path: folder.to_owned(),
+            source: Source::OpencodeFiles,
+            helper: false,
+            changed,
+        });
     }
     for entry in folder.read_dir().into_iter().flatten().flatten() {
         let path = entry.path();
@@ -107,7 +112,7 @@ fn walk(folder: &Path, deep: usize, found: &mut Vec<Found>) {
 }
 
 /// The agent that wrote a file, if it is a known one.
-fn known(path: &Path) -> Option<Found> {
+fn known(path: &Path) -> Option<FoundRecords> {
     let name = path.file_name()?.to_str()?;
     let parent = path.parent().and_then(Path::file_name).and_then(|name| name.to_str()).unwrap_or_default();
     let source = if name == "opencode.db" {
@@ -123,7 +128,7 @@ fn known(path: &Path) -> Option<Found> {
     };
     let helper = parent == "subagents" || name.starts_with("agent-");
     let changed = path.metadata().and_then(|about| about.modified()).ok();
-    Some(Found { path: path.to_owned(), source, helper, changed })
+    Some(FoundRecords { path: path.to_owned(), source, helper, changed })
 }
 
 fn by_head(path: &Path, lines: bool) -> Option<Source> {
@@ -153,7 +158,7 @@ fn by_head(path: &Path, lines: bool) -> Option<Source> {
 }
 
 /// Reads all of it, and says what could not be read.
-pub(super) fn read_all(found: &[Found], shelf: &mut Shelf<'_>) -> Vec<String> {
+pub(super) fn read_all(found: &[FoundRecords], shelf: &mut Shelf<'_>) -> Vec<String> {
     let mut trouble = Vec::new();
     for one in found {
         if let Err(why) = read(one, shelf) {
@@ -163,7 +168,7 @@ pub(super) fn read_all(found: &[Found], shelf: &mut Shelf<'_>) -> Vec<String> {
     trouble
 }
 
-fn read(found: &Found, shelf: &mut Shelf<'_>) -> Result<(), Box<dyn std::error::Error>> {
+fn read(found: &FoundRecords, shelf: &mut Shelf<'_>) -> Result<(), Box<dyn std::error::Error>> {
     let path = &found.path;
     match found.source {
         Source::OpencodeDatabase => return sessions::database(path, shelf),
@@ -174,7 +179,7 @@ fn read(found: &Found, shelf: &mut Shelf<'_>) -> Result<(), Box<dyn std::error::
     // A history lies in the folder it is of.
     let folder = path.canonicalize().ok().and_then(|path| Some(path.parent()?.display().to_string()));
     let stem = if found.source == Source::Aider { folder.as_deref().unwrap_or(stem) } else { stem };
-    let place = Place { stem, helper: found.helper };
+    let place = FilePlace { stem, helper: found.helper };
     let from = BufReader::with_capacity(BUFFER, File::open(path)?);
     match found.source {
         Source::Claude => age::read_claude(shelf, &place, from)?,

@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use age::{Asked, End, GolemCall, Group, Shelf, Study};
+use age::{End, GolemCall, Group, Shelf, Study, StudyOptions};
 use golem::Time;
 use outside::fence;
 use serde_json::json;
@@ -39,7 +39,7 @@ pub(crate) fn age(home: &Home, args: &AgeArgs, json: bool) -> Result<ExitCode, E
     if !fenced {
         output::complain("this kernel has no fence; the records were read without one, and still nothing was sent");
     }
-    let asked = Asked {
+    let asked = StudyOptions {
         by: match args.by {
             None => Group::All,
             Some(AgeBy::Model) => Group::Model,

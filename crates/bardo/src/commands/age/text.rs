@@ -1,6 +1,6 @@
 //! What is found, in words and small tables.
 
-use age::{Axis, Estimate, Finding, Measure, Row, Shelf, Study, Verdict, When};
+use age::{Axis, Estimate, Finding, Measure, RateRow, Shelf, Study, Verdict, When};
 
 use crate::args::AgeArgs;
 use crate::output::{complain, count, line};
@@ -119,7 +119,7 @@ pub(super) fn estimate(measure: Measure, estimate: &Estimate) -> String {
 }
 
 fn table(study: &Study, axis: Axis) {
-    let rows: Vec<&Row> = study.rows.iter().filter(|row| row.axis == axis && row.chances > 0.0).collect();
+    let rows: Vec<&RateRow> = study.rows.iter().filter(|row| row.axis == axis && row.chances > 0.0).collect();
     if rows.is_empty() {
         return;
     }
@@ -136,7 +136,7 @@ fn table(study: &Study, axis: Axis) {
         if parts.iter().all(|(part, _)| of(part).is_none()) {
             continue;
         }
-        let cells = |told: &dyn Fn(&Row) -> String| -> String {
+        let cells = |told: &dyn Fn(&RateRow) -> String| -> String {
             parts.iter().map(|(part, _)| format!("{:>10}", of(part).map_or_else(String::new, told))).collect()
         };
         line(format!(
@@ -144,7 +144,7 @@ fn table(study: &Study, axis: Axis) {
             measure.name(),
             cells(&|row| row.rate.map_or_else(String::new, |rate| figure(measure, rate)))
         ));
-        let against = |row: &Row| {
+        let against = |row: &RateRow| {
             row.same_lives.map_or_else(String::new, |same| {
                 let sure = if same.low > 0.0 || same.high < 0.0 { "*" } else { "" };
                 format!("{}{sure}", change(measure, same.value))

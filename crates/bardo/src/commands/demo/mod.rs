@@ -28,7 +28,7 @@ use crate::draw::{cut, spark};
 use crate::exit;
 use crate::output;
 use screen::Screen;
-use story::{Look, Story, TURN, days, line};
+use story::{Story, StoryLook, TURN, days, line};
 
 /// Settings that differ from an ordinary golem's: it looks every eight minutes instead of every forty seconds, has half the
 /// money and pays for its machine out of it, dreams long nights, and acts on less proof.
@@ -104,7 +104,7 @@ fn free(folder: &Path) -> Result<&Path, Error> {
 }
 
 /// Runs the first golem from birth to its end, unless interrupted.
-fn live(home: &Home, seed: u64, screen: &mut Screen) -> Result<Option<(GolemHome, Vec<Look>)>, Error> {
+fn live(home: &Home, seed: u64, screen: &mut Screen) -> Result<Option<(GolemHome, Vec<StoryLook>)>, Error> {
     let (place, mut living) = newborn(home, seed, NAME, &[STUBBORN])?;
     let life = living.life();
     let born = format!(
@@ -134,10 +134,10 @@ fn newborn(home: &Home, seed: u64, name: &str, more: &[&str]) -> Result<(GolemHo
 }
 
 /// Shows the life line and the testament of the dead golem.
-fn leave(dead: &GolemHome, looks: &[Look], screen: &mut Screen) -> Result<(), Error> {
+fn leave(dead: &GolemHome, looks: &[StoryLook], screen: &mut Screen) -> Result<(), Error> {
     screen.head("Its life, from birth to death")?;
     // Skill moves around one half, so its line shows from 0.3 to 0.7.
-    type Part = (&'static str, fn(&Look) -> f64, fn(f64) -> f64);
+    type Part = (&'static str, fn(&StoryLook) -> f64, fn(f64) -> f64);
     let parts: [Part; 2] =
         [("vitality", |look| look.vitality, |share| share), ("skill", |look| look.skill, |skill| (skill - 0.3) / 0.4)];
     for (name, value, height) in parts {

@@ -12,7 +12,7 @@ use serde_json::json;
 use shell::Error;
 use shell::life::Pace;
 
-use super::story::Line;
+use super::story::StoryLine;
 use crate::draw::{bar, wrap};
 use crate::output;
 
@@ -91,7 +91,7 @@ impl Screen {
     }
 
     /// A moment of a life: when it was, how well it was, and what happened.
-    pub(super) fn tell(&mut self, line: &Line) -> Result<(), Error> {
+    pub(super) fn tell(&mut self, line: &StoryLine) -> Result<(), Error> {
         if self.form == Form::Json {
             output::json(line);
             return Ok(());
@@ -109,7 +109,7 @@ impl Screen {
     }
 
     /// Prints a labelled fact in a line of its own.
-    pub(super) fn note(&mut self, line: &Line) -> Result<(), Error> {
+    pub(super) fn note(&mut self, line: &StoryLine) -> Result<(), Error> {
         if self.form == Form::Json {
             output::json(line);
         }
@@ -122,7 +122,7 @@ impl Screen {
     }
 
     /// One row of a table.
-    pub(super) fn figures(&mut self, line: &Line) -> Result<(), Error> {
+    pub(super) fn figures(&mut self, line: &StoryLine) -> Result<(), Error> {
         if self.form == Form::Json {
             output::json(line);
         }

@@ -23,7 +23,7 @@ pub(super) const TURN: f64 = 10.0;
 
 /// A moment worth telling.
 #[derive(Debug, Serialize)]
-pub(super) struct Line {
+pub(super) struct StoryLine {
     pub(super) station: &'static str,
     pub(super) golem: String,
     pub(super) day: f64,
@@ -46,11 +46,11 @@ pub(super) struct Story {
     /// Memories it has gone through in it.
     replayed: u32,
     /// How it stood at each look.
-    pub(super) looks: Vec<Look>,
+    pub(super) looks: Vec<StoryLook>,
 }
 
 #[derive(Clone, Copy)]
-pub(super) struct Look {
+pub(super) struct StoryLook {
     pub(super) day: f64,
     pub(super) vitality: f64,
     pub(super) skill: f64,
@@ -58,7 +58,7 @@ pub(super) struct Look {
 
 impl Story {
     /// One record, and the life it led to.
-    pub(super) fn hear(&mut self, record: &Record, life: &Life, mut tell: impl FnMut(Line)) {
+    pub(super) fn hear(&mut self, record: &Record, life: &Life, mut tell: impl FnMut(StoryLine)) {
         for event in &record.events {
             if let Some((station, text)) = self.say(event, life) {
                 tell(line(station, life, text));
@@ -233,7 +233,7 @@ impl Story {
     }
 
     fn looked(&mut self, vitality: f64, life: &Life) -> Option<(&'static str, String)> {
-        self.looks.push(Look { day: days(life.age()), vitality, skill: life.vitality().epistemic });
+        self.looks.push(StoryLook { day: days(life.age()), vitality, skill: life.vitality().epistemic });
         if days(life.age()) >= TURN && self.once("turn") {
             let text = "The market turns: what used to swing back goes on. What it learned is wrong from now on, and it \
                         learns no more.";
@@ -250,8 +250,8 @@ impl Story {
     }
 }
 
-pub(super) fn line(station: &'static str, life: &Life, text: String) -> Line {
-    Line {
+pub(super) fn line(station: &'static str, life: &Life, text: String) -> StoryLine {
+    StoryLine {
         station,
         golem: life.birth().name.to_string(),
         day: days(life.age()),

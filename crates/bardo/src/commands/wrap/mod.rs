@@ -22,7 +22,7 @@ use golem::mortality::death::Cause;
 use golem::{Life, Name, call};
 use outside::family;
 use shell::home::agent;
-use shell::life::checks::Plan;
+use shell::life::checks::CheckPlan;
 use shell::{Error, Home, files, wall};
 use tariff::Price;
 
@@ -45,9 +45,9 @@ pub(crate) fn wrap(home: &Home, args: &WrapArgs, json: bool) -> Result<ExitCode,
         output::complain(format!("made a home at {}", home.root().display()));
     }
     let place = purse::golem_for(home, args)?;
-    if let Some(plan) = Plan::read(&place)?.filter(|_| !plans.protected.is_empty()) {
+    if let Some(plan) = CheckPlan::read(&place)?.filter(|_| !plans.protected.is_empty()) {
         // What the program may not write to, what its checks run may not either.
-        Plan { protect: plans.protected.clone(), ..plan }.write(&place)?;
+        CheckPlan { protect: plans.protected.clone(), ..plan }.write(&place)?;
     }
     let before = life(&place)?;
     let keeper = Keeper::of(home, &place, &plans.servers, price, args.own_login)?;

@@ -5,12 +5,12 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
-use crate::tui::app::{App, Link};
-use crate::tui::look::Look;
+use crate::tui::app::{App, HostLink};
+use crate::tui::look::Styles;
 
-pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
+pub(super) fn draw(app: &App, look: Styles, frame: &mut Frame<'_>, area: Rect) {
     let why = match &app.link {
-        Link::Away(why) => why.clone(),
+        HostLink::Away(why) => why.clone(),
         _ => "asking …".to_owned(),
     };
     let lines = vec![

@@ -4,9 +4,9 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 
 use crate::tui::app::App;
-use crate::tui::look::{Look, lines, nothing};
+use crate::tui::look::{Styles, lines, nothing};
 
-pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
+pub(super) fn draw(app: &App, look: Styles, frame: &mut Frame<'_>, area: Rect) {
     let report = match &app.clade {
         None => return nothing(frame, area, "asking for golems elsewhere …"),
         Some(None) => {

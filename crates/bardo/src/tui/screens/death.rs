@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 
 use crate::output::{count, date};
 use crate::tui::app::App;
-use crate::tui::look::{Look, columns, hang, lines, percent, rows};
+use crate::tui::look::{Styles, columns, hang, lines, percent, rows};
 
 /// The four ways on, as the document has them, with what each does.
 pub(crate) const OPTIONS: [(&str, &str); 4] = [
@@ -33,7 +33,7 @@ const STONE: [&str; 9] = [
     "▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀",
 ];
 
-pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
+pub(super) fn draw(app: &App, look: Styles, frame: &mut Frame<'_>, area: Rect) {
     let Some(status) = app.status() else { return };
     let [_, memorial, words, ways] = rows(
         area,
@@ -77,7 +77,7 @@ pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
     lines(frame, inner, OPTIONS.iter().enumerate().map(way).collect());
 }
 
-fn statistics(testament: &Testament, look: Look) -> Vec<Line<'static>> {
+fn statistics(testament: &Testament, look: Styles) -> Vec<Line<'static>> {
     let s = &testament.statistics;
     let stain = &testament.bloodstain;
     vec![
@@ -91,7 +91,7 @@ fn statistics(testament: &Testament, look: Look) -> Vec<Line<'static>> {
     ]
 }
 
-fn last_words(testament: &Testament, look: Look, width: usize) -> Vec<Line<'static>> {
+fn last_words(testament: &Testament, look: Styles, width: usize) -> Vec<Line<'static>> {
     let mut told = Vec::new();
     let sections = testament.told();
     for title in LAST {

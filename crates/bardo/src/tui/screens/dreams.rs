@@ -8,9 +8,9 @@ use shell::view::nights::Nights;
 
 use crate::output::{count, date};
 use crate::tui::app::App;
-use crate::tui::look::{Look, columns, first_shown, hang, lines, nothing};
+use crate::tui::look::{Styles, columns, first_shown, hang, lines, nothing};
 
-pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
+pub(super) fn draw(app: &App, look: Styles, frame: &mut Frame<'_>, area: Rect) {
     let name = app.chosen.as_deref().unwrap_or("the golem");
     let Some(nights) = &app.nights else {
         return nothing(frame, area, &format!("asking {name} for its nights …"));
@@ -36,7 +36,7 @@ pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
     tell(nights, (app.at, app.scroll), look, frame, report);
 }
 
-fn tell(nights: &Nights, (at, scroll): (usize, usize), look: Look, frame: &mut Frame<'_>, area: Rect) {
+fn tell(nights: &Nights, (at, scroll): (usize, usize), look: Styles, frame: &mut Frame<'_>, area: Rect) {
     let Some(night) = nights.newest.iter().rev().nth(at) else { return };
     let so_far = if night.ended { "" } else { ", still asleep" };
     let inner = look.panel(frame, area, &format!("night {}{so_far}", night.number));

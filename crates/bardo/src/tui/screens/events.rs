@@ -9,11 +9,11 @@ use ratatui::text::{Line, Span};
 use crate::draw::cut;
 use crate::output::{count, date};
 use crate::tui::app::App;
-use crate::tui::look::{Look, lines, nothing, rows};
-use crate::tui::told::Heard;
+use crate::tui::look::{Styles, lines, nothing, rows};
+use crate::tui::told::StreamMessage;
 use shell::view::saying::Topic;
 
-pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
+pub(super) fn draw(app: &App, look: Styles, frame: &mut Frame<'_>, area: Rect) {
     let [head, list] = rows(area, [Constraint::Length(1), Constraint::Fill(1)]);
     lines(frame, head, vec![filters(app, look)]);
     let whose = match (&app.chosen, app.feed.only_one) {
@@ -35,7 +35,7 @@ pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
     lines(frame, inner, shown);
 }
 
-fn filters(app: &App, look: Look) -> Line<'static> {
+fn filters(app: &App, look: Styles) -> Line<'static> {
     let mut spans = Vec::new();
     for topic in Topic::ALL {
         let style = if topic == app.feed.topic { look.marked() } else { look.quiet() };
@@ -47,7 +47,7 @@ fn filters(app: &App, look: Look) -> Line<'static> {
     Line::from(spans)
 }
 
-pub(super) fn line(heard: &Heard, look: Look, wide: bool, width: usize) -> Line<'static> {
+pub(super) fn line(heard: &StreamMessage, look: Styles, wide: bool, width: usize) -> Line<'static> {
     let when = date(Time::millis(heard.at));
     let when = if wide { when } else { when.get(5..16).unwrap_or_default().to_owned() };
     let (ticks, names) = if wide { (9, 16) } else { (7, 8) };

@@ -9,9 +9,9 @@ use shell::life::heirs::Relative;
 use crate::draw::cut;
 use crate::output::count;
 use crate::tui::app::App;
-use crate::tui::look::{Look, first_shown, lines, nothing};
+use crate::tui::look::{Styles, first_shown, lines, nothing};
 
-pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
+pub(super) fn draw(app: &App, look: Styles, frame: &mut Frame<'_>, area: Rect) {
     let name = app.chosen.as_deref().unwrap_or("the golem");
     let Some(family) = &app.family else {
         return nothing(frame, area, &format!("asking for the family of {name} …"));
@@ -23,7 +23,7 @@ pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
     lines(frame, inner, shown.map(|(at, one)| line(one, eldest, at == app.at, look, width)).collect());
 }
 
-fn line(one: &Relative, eldest: u32, marked: bool, look: Look, width: usize) -> Line<'static> {
+fn line(one: &Relative, eldest: u32, marked: bool, look: Styles, width: usize) -> Line<'static> {
     let depth = (one.generation - eldest) as usize;
     let branch = if depth == 0 { String::new() } else { format!("{}└─ ", "   ".repeat(depth - 1)) };
     let facts = format!("  generation {}, {} ticks, skill {:.2}  ", one.generation, count(one.ticks), one.skill);

@@ -10,12 +10,12 @@ use shell::view::status::{State, Status};
 use crate::draw::cut;
 use crate::output::count;
 use crate::tui::app::App;
-use crate::tui::look::{Look, cents, first_shown, lines, nothing, rows, sign, state};
+use crate::tui::look::{Styles, cents, first_shown, lines, nothing, rows, sign, state};
 
 /// From here on there is room for more than the least.
 const WIDE: u16 = 110;
 
-pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
+pub(super) fn draw(app: &App, look: Styles, frame: &mut Frame<'_>, area: Rect) {
     let (listed, wide) = (app.listed(), area.width >= WIDE);
     if app.golems.is_empty() {
         return nothing(frame, area, "no golems yet; make one with `bardo golem new NAME --world sim`");
@@ -45,7 +45,7 @@ pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
 }
 
 /// Where there are few golems there is room for what happens to them; gives what is left for the list.
-fn lately(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect, listed: usize, wide: bool) -> Rect {
+fn lately(app: &App, look: Styles, frame: &mut Frame<'_>, area: Rect, listed: usize, wide: bool) -> Rect {
     let needed = u16::try_from(listed + 2).unwrap_or(u16::MAX);
     if area.height.saturating_sub(needed) < 8 || app.heard.is_empty() {
         return area;
@@ -63,7 +63,7 @@ fn widths(wide: bool) -> Vec<Constraint> {
     widths.iter().map(|width| Constraint::Length(*width)).collect()
 }
 
-fn summary(app: &App, look: Look) -> Vec<Span<'static>> {
+fn summary(app: &App, look: Styles) -> Vec<Span<'static>> {
     let dead = app.dead().len();
     let mut text = format!("{} golems, {} dead", app.golems.len(), dead);
     if !app.names.is_empty() {
@@ -72,7 +72,7 @@ fn summary(app: &App, look: Look) -> Vec<Span<'static>> {
     vec![Span::styled(text, look.quiet())]
 }
 
-fn row(one: &Status, wide: bool, marked: bool, look: Look) -> Row<'static> {
+fn row(one: &Status, wide: bool, marked: bool, look: Styles) -> Row<'static> {
     let right = |text: String| Cell::from(Line::from(text).alignment(Alignment::Right));
     let dead = one.state == State::Dead;
     let phase = if dead { "†".to_owned() } else { format!("{} {}", sign(&one.phase), one.phase) };

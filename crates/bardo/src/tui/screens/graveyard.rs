@@ -9,9 +9,9 @@ use shell::view::status::Status;
 use crate::draw::cut;
 use crate::output::{count, date};
 use crate::tui::app::App;
-use crate::tui::look::{Look, first_shown, lines, nothing, rows};
+use crate::tui::look::{Styles, first_shown, lines, nothing, rows};
 
-pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
+pub(super) fn draw(app: &App, look: Styles, frame: &mut Frame<'_>, area: Rect) {
     let dead = app.dead();
     if dead.is_empty() {
         return nothing(frame, area, "no golem has died here");

@@ -11,10 +11,10 @@ use shell::view::words::Words;
 use crate::draw::cut;
 use crate::output::{count, units};
 use crate::tui::app::App;
-use crate::tui::look::{Look, cents, columns, hang, lines, nothing, percent, rows, sign, state, trace};
+use crate::tui::look::{Styles, cents, columns, hang, lines, nothing, percent, rows, sign, state, trace};
 use shell::view::seen::Seen;
 
-pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
+pub(super) fn draw(app: &App, look: Styles, frame: &mut Frame<'_>, area: Rect) {
     let Some(seen) = &app.seen else {
         let name = app.chosen.as_deref().unwrap_or("that");
         let known = app.status().is_some();
@@ -57,7 +57,7 @@ pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
     }
 }
 
-fn headline(seen: &Seen, look: Look) -> Line<'static> {
+fn headline(seen: &Seen, look: Styles) -> Line<'static> {
     let status = &seen.status;
     Line::from(vec![
         Span::styled(status.name.clone(), look.strong()),
@@ -69,14 +69,14 @@ fn headline(seen: &Seen, look: Look) -> Line<'static> {
     ])
 }
 
-fn vitality(app: &App, seen: &Seen, look: Look, frame: &mut Frame<'_>, area: Rect) {
+fn vitality(app: &App, seen: &Seen, look: Styles, frame: &mut Frame<'_>, area: Rect) {
     let looks = &app.looks;
     let since = looks.front().map_or(String::new(), |first| format!(" since tick {}", count(first.tick)));
     let title = format!("vitality {:.2}{since}", seen.status.vitality);
     let inner = look.panel(frame, area, &title);
     let tall = area.height >= 18;
     let [chart, parts] = rows(inner, [Constraint::Fill(1), Constraint::Length(if tall { 10 } else { 2 })]);
-    let of = |pick: fn(&crate::tui::app::Look) -> f64| looks.iter().map(pick).collect::<Vec<f64>>();
+    let of = |pick: fn(&crate::tui::app::LifeLook) -> f64| looks.iter().map(pick).collect::<Vec<f64>>();
     let style = look.of_share(seen.status.vitality);
     look.curve(frame, chart, &of(|look| look.vitality), style);
     if tall {
@@ -95,7 +95,7 @@ fn vitality(app: &App, seen: &Seen, look: Look, frame: &mut Frame<'_>, area: Rec
     lines(frame, parts, vec![part("money", of(|look| look.money)), part("skill", of(|look| look.skill))]);
 }
 
-fn clock_lines(told: &Words, look: Look) -> Vec<Line<'static>> {
+fn clock_lines(told: &Words, look: Styles) -> Vec<Line<'static>> {
     let line = |clock: &shell::view::words::Clock| {
         let mut spans = vec![Span::styled(format!("{:<7}", clock.name), look.quiet())];
         let style = if clock.on { look.of_share(clock.factor) } else { look.quiet() };
@@ -107,7 +107,7 @@ fn clock_lines(told: &Words, look: Look) -> Vec<Line<'static>> {
     told.clocks.iter().map(line).collect()
 }
 
-fn money_lines(told: &Words, called: &[ByModel], look: Look) -> Vec<Line<'static>> {
+fn money_lines(told: &Words, called: &[ByModel], look: Styles) -> Vec<Line<'static>> {
     let money = &told.money;
     let held = money.held.map_or(String::new(), |held| format!(", holding {}", percent(held)));
     let holds = match money.holding {
@@ -137,7 +137,7 @@ fn money_lines(told: &Words, called: &[ByModel], look: Look) -> Vec<Line<'static
     shown
 }
 
-fn mood_lines(told: &Words, look: Look, width: usize) -> Vec<Line<'static>> {
+fn mood_lines(told: &Words, look: Styles, width: usize) -> Vec<Line<'static>> {
     let pad = told.pad;
     let regime = told.regime.as_ref().map_or(String::new(), |regime| format!(", world is {regime}"));
     let mut told_of = vec![
@@ -161,7 +161,7 @@ fn short(value: f64) -> String {
     format!("{value:+.2}").replacen("0.", ".", 1)
 }
 
-fn skills_by_domain(told: &Words, look: Look, width: u16) -> Vec<Line<'static>> {
+fn skills_by_domain(told: &Words, look: Styles, width: u16) -> Vec<Line<'static>> {
     let longest = told.skills.iter().map(|one| one.domain.chars().count()).max().unwrap_or_default().min(14);
     let bar = usize::from(width).saturating_sub(longest + 22).clamp(4, 40);
     let line = |one: &shell::view::words::Skill| {
@@ -180,7 +180,7 @@ fn skills_by_domain(told: &Words, look: Look, width: u16) -> Vec<Line<'static>> 
 }
 
 /// Stressors, why each presses, and what would clear it.
-fn load(told: &Words, look: Look, frame: &mut Frame<'_>, area: Rect, scroll: usize) {
+fn load(told: &Words, look: Styles, frame: &mut Frame<'_>, area: Rect, scroll: usize) {
     let load = &told.load;
     let inner = look.panel(frame, area, &format!("load {:.2}, {}", load.load, load.band));
     let width = usize::from(inner.width);
@@ -204,7 +204,7 @@ fn load(told: &Words, look: Look, frame: &mut Frame<'_>, area: Rect, scroll: usi
 }
 
 /// Events of the golem, newest first, without the routine of every tick.
-fn news(app: &App, look: Look, area: Rect) -> Vec<Line<'static>> {
+fn news(app: &App, look: Styles, area: Rect) -> Vec<Line<'static>> {
     let told = app.followed.iter().rev().filter(|heard| !heard.routine);
     let width = usize::from(area.width).saturating_sub(10);
     let told = told.take(usize::from(area.height)).map(|heard| {

@@ -9,9 +9,9 @@ use shell::view::known::Hit;
 
 use crate::draw::cut;
 use crate::tui::app::App;
-use crate::tui::look::{Look, columns, first_shown, hang, lines, nothing, rows};
+use crate::tui::look::{Styles, columns, first_shown, hang, lines, nothing, rows};
 
-pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
+pub(super) fn draw(app: &App, look: Styles, frame: &mut Frame<'_>, area: Rect) {
     let name = app.chosen.as_deref().unwrap_or("the golem");
     let Some(hits) = &app.memory else {
         return nothing(frame, area, &format!("asking what {name} knows …"));
@@ -55,7 +55,7 @@ pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
     }
 }
 
-fn detail(hit: &Hit, look: Look, width: usize) -> Vec<Line<'static>> {
+fn detail(hit: &Hit, look: Styles, width: usize) -> Vec<Line<'static>> {
     let mut told: Vec<Line<'static>> = hang(&hit.says, width, "", "").into_iter().map(Line::raw).collect();
     told.extend(hit.told.iter().flat_map(|row| look.rows(&row.about, &row.says, width)));
     told

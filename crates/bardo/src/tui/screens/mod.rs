@@ -20,15 +20,15 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
-use super::app::{App, Link, Screen};
-use super::look::{Look, nothing, rows};
+use super::app::{App, HostLink, Screen};
+use super::look::{Styles, nothing, rows};
 use crate::draw::cut;
 
 /// Smaller than this nothing can be read.
 const LEAST: (u16, u16) = (60, 16);
 
 pub(crate) fn view(app: &App, frame: &mut Frame<'_>) {
-    let look = Look::new(app.colours);
+    let look = Styles::new(app.colours);
     let area = frame.area();
     if area.width < LEAST.0 || area.height < LEAST.1 {
         return nothing(frame, area, "this terminal is too small; 80 by 24 is enough");
@@ -47,7 +47,7 @@ pub(crate) fn view(app: &App, frame: &mut Frame<'_>) {
     }
 }
 
-fn draw(app: &App, look: Look, frame: &mut Frame<'_>, body: Rect) {
+fn draw(app: &App, look: Styles, frame: &mut Frame<'_>, body: Rect) {
     match app.screen {
         Screen::Golems => golems::draw(app, look, frame, body),
         Screen::Life if app.is_dead() => death::draw(app, look, frame, body),
@@ -64,10 +64,10 @@ fn draw(app: &App, look: Look, frame: &mut Frame<'_>, body: Rect) {
 }
 
 fn never_seen(app: &App) -> bool {
-    app.golems.is_empty() && app.link != Link::Up
+    app.golems.is_empty() && app.link != HostLink::Up
 }
 
-fn tabs(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
+fn tabs(app: &App, look: Styles, frame: &mut Frame<'_>, area: Rect) {
     let mut spans = vec![Span::styled(" bardo ", look.strong())];
     let open = match app.screen {
         Screen::Testament | Screen::Successor => Screen::Life,
@@ -82,11 +82,11 @@ fn tabs(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
 }
 
 /// Keys that do something here, or what was just said, or what is being typed; and how the host is.
-fn bottom(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
+fn bottom(app: &App, look: Styles, frame: &mut Frame<'_>, area: Rect) {
     let (state, style) = match &app.link {
-        Link::Up => ("● host is up ".to_owned(), look.quiet()),
-        Link::Trying => ("○ looking for the host ".to_owned(), look.quiet()),
-        Link::Away(_) => ("○ host is away, trying again ".to_owned(), look.care()),
+        HostLink::Up => ("● host is up ".to_owned(), look.quiet()),
+        HostLink::Trying => ("○ looking for the host ".to_owned(), look.quiet()),
+        HostLink::Away(_) => ("○ host is away, trying again ".to_owned(), look.care()),
     };
     let room = usize::from(area.width).saturating_sub(state.chars().count() + 2);
     let (text, tone) = match (&app.notice, app.typing) {

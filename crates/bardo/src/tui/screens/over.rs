@@ -9,10 +9,10 @@ use shell::view::status::Status;
 
 use crate::tui::app::{App, Over};
 use crate::tui::keys::HELP;
-use crate::tui::look::Look;
-use crate::tui::told::Order;
+use crate::tui::look::Styles;
+use crate::tui::told::OwnerOrder;
 
-pub(super) fn draw(app: &App, over: &Over, look: Look, frame: &mut Frame<'_>, area: Rect) {
+pub(super) fn draw(app: &App, over: &Over, look: Styles, frame: &mut Frame<'_>, area: Rect) {
     match over {
         Over::Help => {
             let key = |(key, does): &(&'static str, &'static str)| {
@@ -23,7 +23,7 @@ pub(super) fn draw(app: &App, over: &Over, look: Look, frame: &mut Frame<'_>, ar
         Over::Confirm(name, order) => {
             let waits = app.status().and_then(Status::waits);
             let (question, key) = match order {
-                Order::Answer { key, yes } => {
+                OwnerOrder::Answer { key, yes } => {
                     let wanted = waits.filter(|(waits, _)| waits == key).map(|(_, wanted)| wanted);
                     let wanted = wanted.unwrap_or_else(|| "what it does not ask any more".to_owned());
                     (format!(" Say {} to {name}: {wanted}?", if *yes { "yes" } else { "no" }), "Enter")
@@ -63,7 +63,7 @@ pub(super) fn draw(app: &App, over: &Over, look: Look, frame: &mut Frame<'_>, ar
     }
 }
 
-fn ask(frame: &mut Frame<'_>, area: Rect, look: Look, question: &str, means: &str, yes: &str) {
+fn ask(frame: &mut Frame<'_>, area: Rect, look: Styles, question: &str, means: &str, yes: &str) {
     let told = vec![
         Line::styled(question.to_owned(), look.strong()),
         Line::raw(format!(" {means}")),
@@ -78,7 +78,7 @@ fn ask(frame: &mut Frame<'_>, area: Rect, look: Look, question: &str, means: &st
     window(frame, area, look, " sure? ", told, 60);
 }
 
-fn window(frame: &mut Frame<'_>, area: Rect, look: Look, title: &'static str, told: Vec<Line<'static>>, width: u16) {
+fn window(frame: &mut Frame<'_>, area: Rect, look: Styles, title: &'static str, told: Vec<Line<'static>>, width: u16) {
     let (width, height) = (width.min(area.width), (told.len() as u16 + 2).min(area.height));
     let place = Rect { x: area.x + (area.width - width) / 2, y: area.y + (area.height - height) / 2, width, height };
     frame.render_widget(Clear, place);

@@ -8,10 +8,10 @@ use shell::life::heirs::Offer;
 use crate::draw::bar;
 use crate::output::count;
 use crate::tui::app::App;
-use crate::tui::look::{Look, cents, columns, hang, lines, nothing, rows};
+use crate::tui::look::{Styles, cents, columns, hang, lines, nothing, rows};
 use crate::tui::wizard::Field;
 
-pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
+pub(super) fn draw(app: &App, look: Styles, frame: &mut Frame<'_>, area: Rect) {
     let name = app.chosen.as_deref().unwrap_or("the golem");
     let offer = match &app.offer {
         None => return nothing(frame, area, &format!("opening what {name} has left …")),
@@ -31,7 +31,7 @@ pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
     lines(frame, inner, preview(app, offer, look, inner));
 }
 
-fn form_lines(app: &App, offer: &Offer, look: Look) -> Vec<Line<'static>> {
+fn form_lines(app: &App, offer: &Offer, look: Styles) -> Vec<Line<'static>> {
     let wizard = &app.wizard;
     let field = |field: Field, label: &str, value: String| {
         let on = wizard.field == field;
@@ -60,7 +60,7 @@ fn form_lines(app: &App, offer: &Offer, look: Look) -> Vec<Line<'static>> {
     ]
 }
 
-fn preview(app: &App, offer: &Offer, look: Look, area: Rect) -> Vec<Line<'static>> {
+fn preview(app: &App, offer: &Offer, look: Styles, area: Rect) -> Vec<Line<'static>> {
     let mut told = if app.wizard.inherit { estate(offer, look, area) } else { vec![Line::raw("no memory")] };
     let ended = offer.preview.ended.as_ref();
     let ended = ended.map(|how| format!("its line was ended ({how}); an heir begins it again"));
@@ -72,7 +72,7 @@ fn preview(app: &App, offer: &Offer, look: Look, area: Rect) -> Vec<Line<'static
     told
 }
 
-fn estate(offer: &Offer, look: Look, area: Rect) -> Vec<Line<'static>> {
+fn estate(offer: &Offer, look: Styles, area: Rect) -> Vec<Line<'static>> {
     let preview = &offer.preview;
     let stains = format!("† bloodstains: {}", preview.bloodstains);
     let mut told = vec![
@@ -107,7 +107,7 @@ fn estate(offer: &Offer, look: Look, area: Rect) -> Vec<Line<'static>> {
 }
 
 /// How many entries have which confidence, before the death is crossed and after.
-fn histogram(offer: &Offer, look: Look, width: usize) -> Vec<Line<'static>> {
+fn histogram(offer: &Offer, look: Styles, width: usize) -> Vec<Line<'static>> {
     let (before, after) = (&offer.preview.before, &offer.preview.after);
     let most = before.iter().chain(after).copied().max().unwrap_or(1).max(1);
     let room = (width.saturating_sub(24) / 2).clamp(6, 40);

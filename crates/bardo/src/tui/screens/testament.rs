@@ -7,12 +7,12 @@ use ratatui::text::Line;
 
 use crate::output::date;
 use crate::tui::app::App;
-use crate::tui::look::{Look, hang, lines, nothing};
+use crate::tui::look::{Styles, hang, lines, nothing};
 
 /// Longer lines are hard to read.
 const MEASURE: u16 = 100;
 
-pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
+pub(super) fn draw(app: &App, look: Styles, frame: &mut Frame<'_>, area: Rect) {
     let Some(testament) = &app.testament else {
         return nothing(frame, area, "its closing (Thanatopsis) is not finished; there is no testament yet");
     };
@@ -25,17 +25,17 @@ pub(super) fn draw(app: &App, look: Look, frame: &mut Frame<'_>, area: Rect) {
 pub(crate) fn last(app: &App) -> usize {
     let (columns, rows) = app.size;
     let read =
-        app.testament.as_ref().map(|testament| read(testament, Look::new(app.colours), columns.saturating_sub(2)));
+        app.testament.as_ref().map(|testament| read(testament, Styles::new(app.colours), columns.saturating_sub(2)));
     read.map_or(0, |read| read.len().saturating_sub(usize::from(rows.saturating_sub(3))))
 }
 
-fn read(testament: &Testament, look: Look, columns: u16) -> Vec<Line<'static>> {
+fn read(testament: &Testament, look: Styles, columns: u16) -> Vec<Line<'static>> {
     let (text, width) = (testament.markdown(date), usize::from(columns.min(MEASURE)));
     text.lines().skip(2).flat_map(|line| plain(line, look, width)).collect()
 }
 
 /// A line of the written testament without its marks.
-fn plain(line: &str, look: Look, width: usize) -> Vec<Line<'static>> {
+fn plain(line: &str, look: Styles, width: usize) -> Vec<Line<'static>> {
     let line = line.replace('`', "");
     if let Some(title) = line.strip_prefix("## ") {
         return vec![Line::styled(title.to_owned(), look.title())];

@@ -20,7 +20,7 @@ use world::Spec;
 use super::{SIZES, folder, new, tell, text};
 use crate::output::{date, sentence};
 use crate::tui::app::Screen;
-use crate::tui::told::Told;
+use crate::tui::told::HostNews;
 
 /// How each of them is brought to its end, by the name of the cause.
 const FATES: [(&str, &str, &[&str]); 5] = [
@@ -89,10 +89,10 @@ fn note(place: &GolemHome) -> String {
 fn stone(life: &Life, told: &Testament) -> String {
     let name = life.birth().name.to_string();
     let mut app = new();
-    tell(&mut app, Told::Golems(vec![Status::of(&name, life)]));
+    tell(&mut app, HostNews::Golems(vec![Status::of(&name, life)]));
     app.choose(&name);
     app.go(Screen::Life);
-    tell(&mut app, Told::Testament(name, Some(Box::new(told.clone()))));
+    tell(&mut app, HostNews::Testament(name, Some(Box::new(told.clone()))));
     let shown = text(&app, SIZES[1]);
     let (stone, _) = shown.split_once(" what now ").expect("the four ways on are below it");
     stone.lines().skip(1).map(|line| line.to_owned() + "\n").collect()

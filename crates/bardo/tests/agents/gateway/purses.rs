@@ -40,7 +40,7 @@ impl Purse {
         let given = ["0.02", "0.05", "0.3", "2"][dice.roll(4) as usize];
         let prices = Prices::parse(&format!("m={}", PRICES[dice.roll(4) as usize])).unwrap();
         let price = prices.find("m").unwrap();
-        let plays = move |number: u64, _: &testing::billing::Asked| {
+        let plays = move |number: u64, _: &testing::billing::BilledRequest| {
             let mut dice = Dice(seed * 1_000 + number);
             let turn = match dice.roll(3) {
                 0 => Turn::words(dice.roll(300) + 1),

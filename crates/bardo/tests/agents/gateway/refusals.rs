@@ -7,7 +7,9 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 use tariff::Book;
-use testing::billing::{Asked, Double, Extras, Habit, Plays, Price, Prices, Protocol, Setting, Turn, Used, bill};
+use testing::billing::{
+    BilledRequest, Double, Extras, Habit, Plays, Price, Prices, Protocol, Setting, Turn, Used, bill,
+};
 
 use super::beside::{Other, THEIRS};
 use super::sessions::{self, Session, Spoken, Talk};
@@ -50,7 +52,7 @@ fn dollars(micros: u64) -> String {
 /// The model says as much as it said in the session.
 fn says(session: &Session) -> Box<Plays> {
     let says: Vec<u64> = session.steps.iter().map(|step| step.says).collect();
-    Box::new(move |_: u64, asked: &Asked| (Turn::words(says[asked.rounds.min(says.len() - 1)]), Habit::HONEST))
+    Box::new(move |_: u64, asked: &BilledRequest| (Turn::words(says[asked.rounds.min(says.len() - 1)]), Habit::HONEST))
 }
 
 /// How a session went with so much money.

@@ -1,6 +1,6 @@
 //! Files that are damaged, cut off or meant to harm: a line in the report each, and nothing else.
 
-use age::{Place, Shelf};
+use age::{FilePlace, Shelf};
 use tariff::Book;
 
 use super::{NOW, files, read};
@@ -8,8 +8,8 @@ use crate::common::{Dice, full};
 
 type Reader = fn(&mut Shelf<'_>, &[u8]);
 
-fn place() -> Place<'static> {
-    Place { stem: "stem", helper: false }
+fn place() -> FilePlace<'static> {
+    FilePlace { stem: "stem", helper: false }
 }
 
 const READERS: [(&str, Reader); 6] = [
@@ -67,7 +67,7 @@ fn two_hundred_thousand_damaged_lines_cost_a_line_in_the_report_each_and_nothing
                 assert!(!text.contains("CANARY") && !text.contains("marzipan"), "{name}: {text}");
             }
             // Whatever came of it, it can be studied.
-            let _ = age::Study::of(&shelf.lives, &age::Asked::default());
+            let _ = age::Study::of(&shelf.lives, &age::StudyOptions::default());
             left -= many;
         }
     }
@@ -83,7 +83,7 @@ fn a_damaged_line_costs_nothing_of_those_around_it() {
     damaged.extend(b"{\"timestamp\":\"2026-11-19T14:34:14.236Z\",\"type\":\"event_msg\",\"payl");
     let mut shelf = Shelf::new(&book, NOW);
     let stem = files("cx_new")[0].file_stem().unwrap().to_str().unwrap().to_owned();
-    age::read_codex(&mut shelf, &Place { stem: &stem, helper: false }, &damaged[..]).unwrap();
+    age::read_codex(&mut shelf, &FilePlace { stem: &stem, helper: false }, &damaged[..]).unwrap();
     assert_eq!(shelf.lives, whole.lives);
     let told = shelf.lines.values().next().unwrap();
     assert_eq!((told.unreadable, told.unknown), (5, 1), "{told:?}");

@@ -8,7 +8,7 @@ mod readers;
 
 use std::path::{Path, PathBuf};
 
-use age::{Place, Session, Shelf};
+use age::{FilePlace, Session, Shelf};
 use tariff::Book;
 
 /// Long after everything in the fixtures.
@@ -35,7 +35,7 @@ fn read<'a>(name: &str, book: &'a Book) -> Shelf<'a> {
     for path in files(name) {
         let text = std::fs::read(&path).unwrap();
         let stem = path.file_stem().unwrap().to_str().unwrap();
-        let place = Place { stem, helper: is_helper(&path) };
+        let place = FilePlace { stem, helper: is_helper(&path) };
         match &name[..2] {
             "cc" | "ck" => age::read_claude(&mut shelf, &place, &text[..]).unwrap(),
             "cx" => age::read_codex(&mut shelf, &place, &text[..]).unwrap(),

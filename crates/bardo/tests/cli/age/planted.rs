@@ -2,7 +2,7 @@
 //! taken from what only looks like it, which one heap of all calls takes it from. The numbers in `verdict.rs` were chosen on
 //! other seeds.
 
-use age::{Asked, Axis, Measure, Study, Verdict, naive, normal, student};
+use age::{Axis, Measure, Study, StudyOptions, Verdict, naive, normal, student};
 
 use super::plant::{Plant, life};
 use crate::common::full;
@@ -13,7 +13,7 @@ fn check(plant: Plant, lives: usize, seeds: std::ops::Range<u64>) -> (f64, f64) 
     let (mut found, mut heap) = (0_u32, 0_u32);
     for seed in seeds {
         let lives = plant.lives(lives, seed);
-        let study = &Study::of(&lives, &Asked::default())[0];
+        let study = &Study::of(&lives, &StudyOptions::default())[0];
         found += u32::from(study.verdict() == Verdict::Age);
         let points: Vec<_> = lives.iter().map(|life| Measure::Failures.points(life, Axis::Calls)).collect();
         heap += u32::from(naive(&points) > normal(0.975));
@@ -62,10 +62,10 @@ fn one_heap_of_all_calls_takes_harder_and_longer_tasks_for_age() {
 
 #[test]
 fn a_few_lives_are_too_few_to_tell() {
-    let study = &Study::of(&Plant::Strong.lives(6, 1), &Asked::default())[0];
+    let study = &Study::of(&Plant::Strong.lives(6, 1), &StudyOptions::default())[0];
     assert_eq!(study.verdict(), Verdict::TooFew);
     assert!(study.when.is_none());
-    let none = Study::of(&Plant::None.lives(600, 2), &Asked::default());
+    let none = Study::of(&Plant::None.lives(600, 2), &StudyOptions::default());
     assert_eq!(none[0].verdict(), Verdict::NoSign);
     assert!(none[0].when.is_none(), "there is no reason to start over");
 }
@@ -74,7 +74,7 @@ fn a_few_lives_are_too_few_to_tell() {
 #[test]
 fn where_it_ages_it_is_said_after_how_many_calls_starting_over_is_cheapest() {
     let lives = Plant::Strong.lives(400, 3);
-    let at = |sum: f64| Study::of(&lives, &Asked { handover: Some(sum), ..Asked::default() })[0].when;
+    let at = |sum: f64| Study::of(&lives, &StudyOptions { handover: Some(sum), ..StudyOptions::default() })[0].when;
     let found: Vec<_> = (0..12).map_while(|doubled| at(1_000.0 * f64::from(1 << doubled))).collect();
     assert!(found.len() > 1 && found[0].calls < found[found.len() - 1].calls, "{found:?}");
     assert!(found.windows(2).all(|pair| pair[0].calls <= pair[1].calls), "{found:?}");
@@ -94,7 +94,7 @@ fn of_ten_lives_those_that_go_on_are_counted_by_kaplan_and_meier() {
         still.end = age::End::Open;
     }
     lives[3].end = age::End::Cut;
-    let study = &Study::of(&lives, &Asked::default())[0];
+    let study = &Study::of(&lives, &StudyOptions::default())[0];
     let steps = &study.survival.steps;
     let at = |calls: usize| steps.iter().find(|step| step.calls == calls).unwrap();
     assert_eq!((at(5).at_risk, at(5).alive), (10, 1.0));
@@ -132,7 +132,7 @@ fn what_a_compaction_changed_is_told_against_lives_of_the_same_age() {
         }
         lives.push(one);
     }
-    let study = &Study::of(&lives, &Asked::default())[0];
+    let study = &Study::of(&lives, &StudyOptions::default())[0];
     let found = study.compactions.iter().find(|found| found.measure == Measure::Failures).unwrap();
     let change = found.change.unwrap();
     assert_eq!(found.compactions, 30);

@@ -74,7 +74,7 @@ fn two_records_on_one_line_are_two_and_a_link_to_a_frame_says_nothing_of_a_life(
     let text = std::fs::read_to_string(&path).unwrap();
     let link = r#"{"type":"frame-link","sessionId":"CANARY","path":"CANARY","frameUrl":"CANARY","title":"CANARY"}"#;
     let joined = format!("{link}\n{}\n{{\"type\":", text.replace('\n', ""));
-    let place = age::Place { stem: path.file_stem().unwrap().to_str().unwrap(), helper: false };
+    let place = age::FilePlace { stem: path.file_stem().unwrap().to_str().unwrap(), helper: false };
     let mut shelf = age::Shelf::new(&book, super::NOW);
     age::read_claude(&mut shelf, &place, joined.as_bytes()).unwrap();
     assert_eq!(shelf.lives, whole.lives);
@@ -234,7 +234,7 @@ CANARY words
 fn aider_rounds_and_its_record_says_so() {
     let book = Book::built_in();
     let mut shelf = age::Shelf::new(&book, super::NOW);
-    let place = age::Place { stem: "/canary/project", helper: false };
+    let place = age::FilePlace { stem: "/canary/project", helper: false };
     age::read_aider(&mut shelf, &place, AIDER.as_bytes()).unwrap();
     let life = &shelf.lives[0];
     assert!(life.rounded && life.calls.len() == 2 && life.model() == "gpt-5-mini", "{life:?}");

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 use testing::billing::{
-    Double, Ended, Extras, Habit, Part, Price, Prices, Rate, Setting, Tokeniser, Turn, Used, always, bill, first_tool,
+    Double, Extras, Habit, Part, Price, Prices, Rate, RequestEnd, Setting, Tokeniser, Turn, Used, always, bill,
+    first_tool,
 };
 
 use super::{RATE, SPOKEN, asked, double, hello, honest, post, post_as, streamed, with};
@@ -16,7 +17,7 @@ fn an_honest_call_is_billed_as_by_hand_in_every_protocol_at_once_and_in_a_stream
             assert!(answer.status == 200 && answer.whole, "{protocol}: {}", answer.body);
             let entry = double.ledger.last().unwrap();
             assert_eq!(entry.bill, asked(protocol) + 7 * 5, "{protocol}");
-            assert_eq!((entry.used.input, entry.used.said, entry.ended), (asked(protocol), 7, Ended::Whole));
+            assert_eq!((entry.used.input, entry.used.said, entry.ended), (asked(protocol), 7, RequestEnd::Whole));
             assert_eq!((entry.key.as_str(), entry.why.as_str()), ("ada", "honest"));
         }
     }

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use testing::billing::{Double, Ended, Fault, Habit, HangUp, Part, Shown, Turn, always};
+use testing::billing::{Double, Fault, Habit, HangUp, Part, RequestEnd, Shown, Turn, always};
 use testing::wait::within;
 
 use super::{SPOKEN, asked, double, hello, post, send, streamed};
@@ -36,7 +36,7 @@ fn hang_up(double: &Double, protocol: &str, stream: bool) -> (u64, Duration) {
     drop(line);
     assert!(double.ledger.quiet(Duration::from_secs(10)));
     let entry = double.ledger.last().unwrap();
-    assert_eq!(entry.ended, Ended::HungUp, "{protocol}");
+    assert_eq!(entry.ended, RequestEnd::HungUp, "{protocol}");
     (entry.bill, began.elapsed())
 }
 
@@ -77,7 +77,7 @@ fn who_has_heard_all_of_it_has_hung_up_on_nothing() {
     drop(send(&double, &path, "ada", &body));
     thread::sleep(Duration::from_millis(50));
     assert!(double.ledger.quiet(Duration::from_secs(10)));
-    assert_eq!((double.ledger.billed("ada"), double.ledger.last().unwrap().ended), (11 + 45, Ended::Whole));
+    assert_eq!((double.ledger.billed("ada"), double.ledger.last().unwrap().ended), (11 + 45, RequestEnd::Whole));
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn what_is_refused_costs_nothing_and_what_is_lost_costs_all() {
             assert_eq!((answer.status, double.ledger.billed("ada")), (status, 0), "{protocol}");
             assert!(answer.json()["error"]["message"].is_string(), "{protocol}: {}", answer.body);
             assert_eq!(answer.head.contains("retry-after: 1"), status == 429);
-            assert_eq!(double.ledger.last().unwrap().ended, Ended::Failed);
+            assert_eq!(double.ledger.last().unwrap().ended, RequestEnd::Failed);
         }
         let double = double(always(Turn::words(9), Habit::fault(Fault::Lost(504))));
         assert_eq!(post(&double, &path, &body).status, 504);
@@ -107,7 +107,7 @@ fn a_line_that_is_cut_costs_what_was_made_until_then() {
             assert!(!answer.whole && answer.status == 200, "{protocol}: {}", answer.body);
             assert_eq!(double.ledger.billed("ada"), asked(protocol) + 4 * 5, "{protocol}");
             let entry = double.ledger.last().unwrap();
-            assert_eq!((entry.ended, entry.why.as_str()), (Ended::Cut, "CutAt(4)"));
+            assert_eq!((entry.ended, entry.why.as_str()), (RequestEnd::Cut, "CutAt(4)"));
         }
     }
 }

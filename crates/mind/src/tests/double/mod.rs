@@ -32,7 +32,7 @@ fn honest(turn: Turn) -> Double {
     double(always(turn, Habit::HONEST))
 }
 
-struct Answer {
+struct DoubleAnswer {
     status: u16,
     head: String,
     body: String,
@@ -40,7 +40,7 @@ struct Answer {
     whole: bool,
 }
 
-impl Answer {
+impl DoubleAnswer {
     fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or_else(|why| panic!("{why}: {}", self.body))
     }
@@ -61,7 +61,7 @@ fn send(double: &Double, path: &str, key: &str, body: &Value) -> TcpStream {
     line
 }
 
-fn post_as(double: &Double, path: &str, key: &str, body: &Value) -> Answer {
+fn post_as(double: &Double, path: &str, key: &str, body: &Value) -> DoubleAnswer {
     let mut bytes = Vec::new();
     send(double, path, key, body).read_to_end(&mut bytes).unwrap();
     let text = String::from_utf8(bytes).unwrap();
@@ -72,7 +72,7 @@ fn post_as(double: &Double, path: &str, key: &str, body: &Value) -> Answer {
         Some(length) => (body.to_owned(), body.len() == length),
         None => (chunks(body), body.ends_with("0\r\n\r\n")),
     };
-    Answer { status, head: head.to_owned(), body, whole }
+    DoubleAnswer { status, head: head.to_owned(), body, whole }
 }
 
 fn chunks(mut body: &str) -> String {
@@ -85,7 +85,7 @@ fn chunks(mut body: &str) -> String {
     text
 }
 
-fn post(double: &Double, path: &str, body: &Value) -> Answer {
+fn post(double: &Double, path: &str, body: &Value) -> DoubleAnswer {
     post_as(double, path, "ada", body)
 }
 

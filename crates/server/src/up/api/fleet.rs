@@ -24,7 +24,7 @@ pub(super) struct Braked {
 }
 
 impl Braked {
-    pub(super) fn of((place, came): fleet::Answer) -> Braked {
+    pub(super) fn of((place, came): fleet::FleetResult) -> Braked {
         Braked {
             name: place.name.to_string(),
             done: matches!(came, Ok(Heard::Done)),

@@ -65,7 +65,7 @@ pub(super) async fn metrics(State(app): State<AppState>) -> Result<Response, Pro
     let pools = app.pools.clone();
     let text = pools.read(move || {
         let treasury = app.desk.treasury.lock().unwrap_or_else(PoisonError::into_inner).balance()?;
-        let mut page = Page::default();
+        let mut page = MetricsPage::default();
         of_host(&mut page, &app.desk.board);
         page.family("bardo_treasury_usdc", "gauge", "what the owner's treasury holds");
         page.line("bardo_treasury_usdc", &[], treasury.as_f64() / 1e6);
@@ -77,9 +77,9 @@ pub(super) async fn metrics(State(app): State<AppState>) -> Result<Response, Pro
 
 /// A page of figures in the text format.
 #[derive(Default)]
-struct Page(String);
+struct MetricsPage(String);
 
-impl Page {
+impl MetricsPage {
     fn family(&mut self, name: &str, kind: &str, about: &str) {
         let _ = writeln!(self.0, "# HELP {name} {about}\n# TYPE {name} {kind}");
     }
@@ -112,7 +112,7 @@ fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
-fn of_host(page: &mut Page, board: &Board) {
+fn of_host(page: &mut MetricsPage, board: &Board) {
     let count = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
     page.family("bardo_build_info", "gauge", "which program this is");
     page.line("bardo_build_info", &[("version", env!("CARGO_PKG_VERSION"))], 1);
@@ -148,7 +148,7 @@ fn of_host(page: &mut Page, board: &Board) {
 }
 
 /// Writes the figures of golems: the first so many by name, so that a page stays a page, and how many are left out.
-fn of_golems(page: &mut Page, all: &[Status], most: usize) {
+fn of_golems(page: &mut MetricsPage, all: &[Status], most: usize) {
     let mut states: BTreeMap<&str, u64> = BTreeMap::new();
     for status in all {
         *states.entry(status.state.name()).or_default() += 1;

@@ -17,7 +17,7 @@ use golem::{Birth, Command, Name, Time, Usdc};
 use serde::{Deserialize, Serialize};
 use shell::home::inbox::Body;
 use shell::life::heirs::{self, Heir};
-use shell::orders::book::{Answer, Deed, Entry, Key, Request};
+use shell::orders::book::{Deed, OrderEntry, OrderKey, OrderResult, Request};
 use shell::orders::order;
 use shell::view::figures::plain;
 use shell::{Error, GolemHome};
@@ -34,13 +34,13 @@ pub(super) const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const LOOK: Duration = Duration::from_millis(10);
 
 /// The key of an order, drawn here if the client sent none.
-pub(super) struct Keyed(Key);
+pub(super) struct Keyed(OrderKey);
 
 impl<S: Send + Sync> FromRequestParts<S> for Keyed {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Keyed, Problem> {
-        let Some(given) = parts.headers.get(KEY) else { return Ok(Keyed(Key::draw())) };
+        let Some(given) = parts.headers.get(KEY) else { return Ok(Keyed(OrderKey::draw())) };
         let key = given.to_str().map_err(|_| "a key must be printable ASCII".to_owned()).and_then(str::parse);
         key.map(Keyed).map_err(|why| Problem::new(StatusCode::BAD_REQUEST, format!("Idempotency-Key: {why}")))
     }
@@ -86,13 +86,13 @@ pub(super) struct Reply {
 }
 
 impl Standing {
-    fn of(place: &GolemHome, entry: Entry) -> Result<Standing, Error> {
+    fn of(place: &GolemHome, entry: OrderEntry) -> Result<Standing, Error> {
         let answer = if entry.order == "ask" { reply(place, &entry)? } else { None };
         let (refused, heir) = match &entry.answer {
-            Some(Answer::Refused(why)) => (Some(why.clone()), None),
-            Some(Answer::Dead(cause)) => (Some(Error::Dead(place.name.clone(), cause.clone()).to_string()), None),
-            Some(Answer::Born(name)) => (None, Some(name.to_string())),
-            Some(Answer::Done) | None => (None, None),
+            Some(OrderResult::Refused(why)) => (Some(why.clone()), None),
+            Some(OrderResult::Dead(cause)) => (Some(Error::Dead(place.name.clone(), cause.clone()).to_string()), None),
+            Some(OrderResult::Born(name)) => (None, Some(name.to_string())),
+            Some(OrderResult::Done) | None => (None, None),
         };
         let waiting = entry.answer.is_none();
         let key = entry.key.as_str().to_owned();
@@ -101,7 +101,7 @@ impl Standing {
 }
 
 /// Finds the answer to a question, if it is there; only the newest few are kept.
-fn reply(place: &GolemHome, entry: &Entry) -> Result<Option<Reply>, Error> {
+fn reply(place: &GolemHome, entry: &OrderEntry) -> Result<Option<Reply>, Error> {
     place.catch_up()?;
     let (golem, _) = place.wake()?;
     let told = golem.life().thoughts().told.iter().find(|told| told.command == entry.id());
@@ -122,7 +122,7 @@ pub(super) async fn order(
     Path((name, key)): Path<(String, String)>,
 ) -> Result<Json<Standing>, Problem> {
     let unknown = || Problem::new(StatusCode::NOT_FOUND, "no order was given under this key, or it is long forgotten");
-    let key: Key = key.parse().map_err(|_| unknown())?;
+    let key: OrderKey = key.parse().map_err(|_| unknown())?;
     let pools = app.pools.clone();
     let found = pools.read(move || {
         let place = app.home.golem(&name)?;
@@ -138,7 +138,7 @@ pub(super) async fn give(
     request: Request,
     deed: impl FnOnce(&GolemHome) -> Result<Deed, Error> + Send + 'static,
     bear: impl FnOnce(&GolemHome, &Name) -> Result<(), Error> + Send + 'static,
-) -> Result<Entry, Problem> {
+) -> Result<OrderEntry, Problem> {
     let (home, book, golem) = (app.home.clone(), app.book.clone(), name.to_owned());
     let begun = app.pools.order(move || {
         let place = home.golem(&golem)?;
@@ -179,14 +179,16 @@ async fn tell(
 }
 
 /// The answer for an entry of the book, the same each time it is asked for.
-fn answer(name: &str, entry: Entry, done: impl FnOnce(Accepted) -> Response) -> Answered {
+fn answer(name: &str, entry: OrderEntry, done: impl FnOnce(Accepted) -> Response) -> Answered {
     let key = entry.key.as_str().to_owned();
     let mut response = match entry.answer {
-        Some(Answer::Refused(why)) => Problem::from(Error::Refused(why)).into_response(),
-        Some(Answer::Dead(cause)) => {
+        Some(OrderResult::Refused(why)) => Problem::from(Error::Refused(why)).into_response(),
+        Some(OrderResult::Dead(cause)) => {
             Problem::new(StatusCode::CONFLICT, format!("{name} is dead: {cause}")).into_response()
         }
-        Some(Answer::Done | Answer::Born(_)) => done(Accepted { done: true, waiting: false, key: key.clone() }),
+        Some(OrderResult::Done | OrderResult::Born(_)) => {
+            done(Accepted { done: true, waiting: false, key: key.clone() })
+        }
         None => {
             let accepted = Accepted { done: false, waiting: true, key: key.clone() };
             (StatusCode::ACCEPTED, Json(accepted)).into_response()
@@ -264,7 +266,7 @@ pub(super) async fn successor(
         heirs::make(dead.home(), &estate, heir).map(|_| ())
     };
     let entry = give(&app, &name, request, chosen, bear).await?;
-    let Some(Answer::Born(heir)) = entry.answer.clone() else {
+    let Some(OrderResult::Born(heir)) = entry.answer.clone() else {
         return answer(&name, entry, |_| unreachable!("no heir was born"));
     };
     let pools = app.pools.clone();

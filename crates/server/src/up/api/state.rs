@@ -6,7 +6,7 @@ use std::sync::Arc;
 use settings::Settings;
 use shell::home::tokens::{self, Keyring};
 use shell::life::desk::Desk;
-use shell::orders::book::Book;
+use shell::orders::book::OrderBook;
 use shell::{Error, Home};
 
 use super::pools::Pools;
@@ -32,14 +32,14 @@ pub(super) struct AppState {
     pub(super) home: Home,
     pub(super) desk: Arc<Desk>,
     pub(super) listen: Arc<Listen>,
-    pub(super) book: Book,
+    pub(super) book: OrderBook,
     pub(super) pools: Pools,
     pub(super) mcp: mcp::Http,
 }
 
 impl AppState {
     pub(super) fn new(home: Home, desk: Arc<Desk>, listen: Listen) -> AppState {
-        let book = Book::of(&home);
+        let book = OrderBook::of(&home);
         let mcp = mcp::http(&home);
         AppState { home, desk, listen: listen.into(), book, pools: Pools::new(), mcp }
     }

@@ -66,7 +66,7 @@ pub(super) async fn events(State(app): State<AppState>, Query(which): Query<Whic
         last_id(&headers, &which).and_then(|id| id.parse::<u64>().ok()).map_or(board.next(), |id| id.saturating_add(1));
     let from = if from > board.next() { 0 } else { from };
     let (all, unnamed) = (which.all, which.unnamed);
-    serve(&app, Listener { from, began: from, all, unnamed, golem: None, after: None, past: None, full: false })
+    serve(&app, StreamListener { from, began: from, all, unnamed, golem: None, after: None, past: None, full: false })
 }
 
 /// Stream the events of one golem, from any record of its journal on.
@@ -86,7 +86,8 @@ pub(super) async fn golem_events(
     app.pools.read(move || home.golem(&golem).map(|_| ())).await?;
     let golem: Arc<str> = Arc::from(name.as_str());
     let (from, all, unnamed) = (app.desk.board.next(), which.all, which.unnamed);
-    let mut listener = Listener { from, began: from, all, unnamed, golem: Some(golem), after, past: None, full: false };
+    let mut listener =
+        StreamListener { from, began: from, all, unnamed, golem: Some(golem), after, past: None, full: false };
     listener.look_back(&app.home);
     Ok(serve(&app, listener))
 }
@@ -96,7 +97,7 @@ fn last_id<'a>(headers: &'a HeaderMap, which: &'a Which) -> Option<&'a str> {
     headers.get("last-event-id").and_then(|value| value.to_str().ok()).or(which.after.as_deref())
 }
 
-struct Listener {
+struct StreamListener {
     /// The next message of the board.
     from: u64,
     /// The first one, for a golem of which nothing was sent yet.
@@ -177,7 +178,7 @@ impl Drop for ListenerGuard {
     }
 }
 
-fn serve(app: &AppState, listener: Listener) -> Response {
+fn serve(app: &AppState, listener: StreamListener) -> Response {
     let board = Arc::clone(&app.desk.board);
     if board.listeners.fetch_add(1, Ordering::Relaxed) >= LISTENERS {
         board.listeners.fetch_sub(1, Ordering::Relaxed);
@@ -197,7 +198,7 @@ fn serve(app: &AppState, listener: Listener) -> Response {
     (headers, Body::from_stream(begin.chain(chunks))).into_response()
 }
 
-impl Listener {
+impl StreamListener {
     /// Waits for the next text to send; `None` once nothing more will come.
     async fn next(&mut self, home: &Home, pools: &Pools, board: &Board) -> Option<String> {
         let mut quiet = 0;

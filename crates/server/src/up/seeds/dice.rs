@@ -1,16 +1,16 @@
 //! Chance, all of it from one number.
 
 #[derive(Clone, Debug)]
-pub(super) struct Dice(u64);
+pub(super) struct SeedDice(u64);
 
-impl Dice {
-    pub(super) fn new(seed: u64) -> Dice {
-        Dice(seed)
+impl SeedDice {
+    pub(super) fn new(seed: u64) -> SeedDice {
+        SeedDice(seed)
     }
 
     /// Other dice from these, so that how often one part throws changes nothing for another.
-    pub(super) fn others(&mut self) -> Dice {
-        Dice(self.next())
+    pub(super) fn others(&mut self) -> SeedDice {
+        SeedDice(self.next())
     }
 
     /// A number below this one.

@@ -12,7 +12,7 @@ use std::{fs, io};
 use shell::view::board::Board;
 use vault::disk::{Step, Watch, watch};
 
-use super::dice::Dice;
+use super::dice::SeedDice;
 
 /// Everything there is on the way to the disk.
 pub(super) const STEPS: [&str; 9] =
@@ -28,7 +28,7 @@ pub(super) struct Faults {
 
 /// How much of the last step is on the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum How {
+pub(super) enum WrittenPart {
     Lost,
     Torn,
     Kept,
@@ -38,7 +38,7 @@ pub(super) enum How {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cut {
     pub(super) what: &'static str,
-    pub(super) how: How,
+    pub(super) how: WrittenPart,
     /// The number of the first message that had not been told by then.
     pub(super) untold: u64,
 }
@@ -48,16 +48,16 @@ pub(super) struct Cut {
 pub(super) struct Files(BTreeMap<PathBuf, Vec<u8>>);
 
 pub(super) struct Disk {
-    seen: Rc<RefCell<Seen>>,
+    seen: Rc<RefCell<SeenWrites>>,
     _watch: Watch,
 }
 
-struct Seen {
+struct SeenWrites {
     root: PathBuf,
     image: PathBuf,
     faults: Faults,
-    how: How,
-    dice: Dice,
+    how: WrittenPart,
+    dice: SeedDice,
     steps: u64,
     /// Steps so far with the subject of the cut.
     ours: u64,
@@ -73,12 +73,12 @@ struct Seen {
 
 impl Disk {
     /// Watches a home, and leaves in `image` what is there when its host is cut off.
-    pub(super) fn watch(root: &Path, image: PathBuf, faults: Faults, mut dice: Dice) -> Disk {
-        let seen = Seen {
+    pub(super) fn watch(root: &Path, image: PathBuf, faults: Faults, mut dice: SeedDice) -> Disk {
+        let seen = SeenWrites {
             root: root.to_owned(),
             image,
             faults,
-            how: *dice.one_of(&[How::Lost, How::Torn, How::Kept]),
+            how: *dice.one_of(&[WrittenPart::Lost, WrittenPart::Torn, WrittenPart::Kept]),
             dice,
             steps: 0,
             ours: 0,
@@ -114,7 +114,7 @@ impl Disk {
     }
 }
 
-impl Seen {
+impl SeenWrites {
     fn see(&mut self, step: Step) -> io::Result<()> {
         // A process that has ended goes on here for a while, in files that are never read.
         if self.cut.is_some() {
@@ -132,13 +132,13 @@ impl Seen {
                 self.ours += u64::from(self.faults.cut.is_some_and(|(end, _)| end == what));
                 if self.faults.cut == Some((what, self.ours)) {
                     let files = Files::below(&self.root);
-                    if self.how == How::Lost { self.end(what, files) } else { self.before = Some(files) }
+                    if self.how == WrittenPart::Lost { self.end(what, files) } else { self.before = Some(files) }
                 }
             }
             Step::After(what) => {
                 if let Some(before) = self.before.take() {
                     let after = Files::below(&self.root);
-                    let left = if self.how == How::Torn { before.torn(after, &mut self.dice) } else { after };
+                    let left = if self.how == WrittenPart::Torn { before.torn(after, &mut self.dice) } else { after };
                     self.end(what, left);
                 }
             }
@@ -193,7 +193,7 @@ impl Files {
 
     /// Mixes these files with the later ones: of each file that is being written, the first part is new and the rest is
     /// not.
-    fn torn(&self, after: Files, dice: &mut Dice) -> Files {
+    fn torn(&self, after: Files, dice: &mut SeedDice) -> Files {
         let changed = |path: &Path| self.0.get(path) != after.0.get(path);
         let mut torn = after.clone();
         for (path, new) in &mut torn.0 {

@@ -21,9 +21,9 @@ use super::owner::{Given, Owner};
 
 /// Every message that was told, by golem, record and place in it.
 #[derive(Debug, Default)]
-pub(super) struct Heard(BTreeMap<String, BTreeMap<(u64, u32), Arc<str>>>);
+pub(super) struct ToldLog(BTreeMap<String, BTreeMap<(u64, u32), Arc<str>>>);
 
-impl Heard {
+impl ToldLog {
     /// Hears a message, which each host tells once.
     pub(super) fn hear(&mut self, golem: &str, at: (u64, u32), text: Arc<str>) {
         let known = self.0.entry(golem.to_owned()).or_default().insert(at, Arc::clone(&text));
@@ -36,7 +36,7 @@ impl Heard {
 }
 
 /// Holds all laws against a home in which no host is up; returns how its golems stand, for the trace.
-pub(super) fn check(home: &Home, money: Usdc, heard: &Heard, owner: &Owner) -> String {
+pub(super) fn check(home: &Home, money: Usdc, heard: &ToldLog, owner: &Owner) -> String {
     let treasury = home.treasury().unwrap();
     treasury.audit().unwrap();
     let (mut sum, mut stand) = (treasury.balance().unwrap(), String::new());
@@ -72,7 +72,7 @@ pub(super) fn check_at_rest(home: &Home, owner: &Owner) {
 }
 
 /// Checks that the owner was told of each death that was heard while a host was up, or will be.
-pub(super) fn check_notes(home: &Home, heard: &Heard, told: &BTreeSet<String>, target: &str) {
+pub(super) fn check_notes(home: &Home, heard: &ToldLog, told: &BTreeSet<String>, target: &str) {
     let waiting = home.log().unwrap().expect("a host was up").waiting(target, usize::MAX).unwrap();
     let known: BTreeSet<&str> =
         waiting.iter().map(|one| one.note.key.as_str()).chain(told.iter().map(String::as_str)).collect();
@@ -104,7 +104,7 @@ pub(super) fn all_money(home: &Home) -> Usdc {
 
 /// Checks a journal: told from its first record on, through its file and the lines in the log, a life says everything
 /// that was heard of it, and comes to what it is when it is woken.
-fn check_journal(place: &GolemHome, heard: &Heard) -> Life {
+fn check_journal(place: &GolemHome, heard: &ToldLog) -> Life {
     let reader = Reader::open(&place.database()).unwrap();
     let (golem, _) = place.wake().unwrap();
     check_head(place, &reader, &golem);

@@ -7,11 +7,11 @@ use std::path::Path;
 use golem::owner::Account;
 use golem::{Command, CommandId, Usdc};
 use shell::home::inbox::{self, Body, Reply};
-use shell::orders::order::{self, Order};
+use shell::orders::order::{self, OrderState};
 use shell::wall::Wall;
 use shell::{Error, GolemHome, Home};
 
-use super::dice::Dice;
+use super::dice::SeedDice;
 use super::process::Process;
 
 /// An order, and what the owner knows of it.
@@ -34,7 +34,7 @@ pub(super) struct Owner {
 
 impl Owner {
     /// Does something; returns what, for the trace. An act during which the power goes has no known result.
-    pub(super) fn act(&mut self, root: &Path, wall: &Wall, dice: &mut Dice, was_cut: impl Fn() -> bool) -> String {
+    pub(super) fn act(&mut self, root: &Path, wall: &Wall, dice: &mut SeedDice, was_cut: impl Fn() -> bool) -> String {
         let home = Process::begin(root, wall);
         let name = (*dice.one_of(&["ada", "ben", "eve", "kim"])).to_owned();
         let place = home.golem(&name).unwrap();
@@ -56,7 +56,7 @@ impl Owner {
         &mut self,
         root: &Path,
         wall: &Wall,
-        dice: &mut Dice,
+        dice: &mut SeedDice,
         was_cut: impl Fn() -> bool,
     ) -> String {
         let home = Process::begin(root, wall);
@@ -69,7 +69,13 @@ impl Owner {
         told.unwrap_or_else(|| "an end, and the power went".to_owned())
     }
 
-    fn pass_on(&mut self, at: usize, place: &GolemHome, dice: &mut Dice, was_cut: impl Fn() -> bool) -> Option<String> {
+    fn pass_on(
+        &mut self,
+        at: usize,
+        place: &GolemHome,
+        dice: &mut SeedDice,
+        was_cut: impl Fn() -> bool,
+    ) -> Option<String> {
         let given = self.orders[at].clone();
         if let Body::Command(Command::Freeze { reason }) = &given.body {
             let _ = order::mark_frozen(place, reason);
@@ -88,8 +94,8 @@ impl Owner {
         let told = format!("{} {:?} {}", given.golem, given.body, described(&passed));
         let given = &mut self.orders[at];
         given.passed_on |= passed.is_ok();
-        given.sent |= matches!(passed, Ok(Order::Sent(_)));
-        if let Ok(Order::Answered(reply)) = passed {
+        given.sent |= matches!(passed, Ok(OrderState::Sent(_)));
+        if let Ok(OrderState::Answered(reply)) = passed {
             given.hear(reply);
         }
         Some(told)
@@ -141,7 +147,7 @@ fn release(place: &GolemHome) -> String {
     format!("{} is taken out or brought back", place.name)
 }
 
-fn body(dice: &mut Dice) -> Body {
+fn body(dice: &mut SeedDice) -> Body {
     let amount = Usdc::micros(1 + dice.roll(2_000_000) as i64);
     let command = match dice.roll(40) {
         0..=7 => return Body::Fund { credit: amount, capital: Usdc::ZERO },
@@ -159,13 +165,13 @@ fn body(dice: &mut Dice) -> Body {
     Body::Command(command)
 }
 
-fn described(passed: &Result<Order, Error>) -> &'static str {
+fn described(passed: &Result<OrderState, Error>) -> &'static str {
     match passed {
-        Ok(Order::Answered(Reply::Done)) => "is done",
-        Ok(Order::Answered(Reply::Refused(_))) => "is refused",
-        Ok(Order::Answered(Reply::Dead(_))) | Err(Error::Dead(..)) => "comes too late",
-        Ok(Order::Sent(_)) => "is sent",
-        Ok(Order::Unsure(_)) => "is unsure",
+        Ok(OrderState::Answered(Reply::Done)) => "is done",
+        Ok(OrderState::Answered(Reply::Refused(_))) => "is refused",
+        Ok(OrderState::Answered(Reply::Dead(_))) | Err(Error::Dead(..)) => "comes too late",
+        Ok(OrderState::Sent(_)) => "is sent",
+        Ok(OrderState::Unsure(_)) => "is unsure",
         Err(_) => "cannot be given",
     }
 }

@@ -12,16 +12,16 @@ use shell::wall::Wall;
 use shell::{GolemHome, Home};
 use vault::Batch;
 
-use super::dice::Dice;
+use super::dice::SeedDice;
 use super::disk::{Cut, Disk, Faults, Files, STEPS};
-use super::laws::{self, Heard};
+use super::laws::{self, ToldLog};
 use super::owner::Owner;
 use super::process::Process;
 use super::town::{Towns, in_memory};
 use crate::up::chores::ChoreSettings;
 use crate::up::hosting::{Plan, stepped};
 use crate::up::main_loop::GolemLoop;
-use crate::up::notify::{Target, Telling, Way};
+use crate::up::notify::{Target, TargetKind, Telling};
 use crate::up::wake::{Fall, Job, Outcome, Wake};
 use crate::up::workers::perform;
 
@@ -50,15 +50,15 @@ pub(super) struct Report {
     pub(super) actions: u64,
 }
 
-struct Run {
-    dice: Dice,
+struct SeedRun {
+    dice: SeedDice,
     folder: tempfile::TempDir,
     /// The current folder of the home.
     root: PathBuf,
     wall: Wall,
     money: Usdc,
     owner: Owner,
-    heard: Heard,
+    heard: ToldLog,
     /// Keys of the notes that the owner was told.
     notes: BTreeSet<String>,
     trace: blake3::Hasher,
@@ -77,7 +77,7 @@ struct Stepped {
 
 /// Lives through everything a seed has in store, and tells it as it happens.
 pub(super) fn run(seed: u64, towns: &Towns, tell: fn(&str)) -> Report {
-    let (mut dice, folder) = (Dice::new(seed), in_memory());
+    let (mut dice, folder) = (SeedDice::new(seed), in_memory());
     let (root, wall) = (folder.path().join("home"), Wall::standing(MORNING));
     towns.copy(dice.next(), &root);
     let money = laws::all_money(&Home::simulated(root.clone(), &wall));
@@ -91,9 +91,9 @@ pub(super) fn run(seed: u64, towns: &Towns, tell: fn(&str)) -> Report {
         nights: 0,
         actions: 0,
     };
-    let (owner, heard, trace) = (Owner::default(), Heard::default(), blake3::Hasher::new());
+    let (owner, heard, trace) = (Owner::default(), ToldLog::default(), blake3::Hasher::new());
     let notes = BTreeSet::new();
-    let mut run = Run { dice, folder, root, wall, money, owner, heard, notes, trace, report, tell };
+    let mut run = SeedRun { dice, folder, root, wall, money, owner, heard, notes, trace, report, tell };
     for host in 0..HOSTS {
         run.live(host);
         run.check();
@@ -104,7 +104,7 @@ pub(super) fn run(seed: u64, towns: &Towns, tell: fn(&str)) -> Report {
     run.report
 }
 
-impl Run {
+impl SeedRun {
     /// Lives through one host, from when it comes up until it is cut off or goes down by itself.
     fn live(&mut self, host: u64) {
         let image = self.folder.path().join(format!("after-{host}"));
@@ -318,7 +318,7 @@ impl Stepped {
 }
 
 fn plan() -> Plan {
-    let here = Target { way: Way::Command("true".into()), kinds: Vec::new() };
+    let here = Target { way: TargetKind::Command("true".into()), kinds: Vec::new() };
     let telling = Telling { targets: vec![here], heartbeat: None, daily: None, gather: Duration::ZERO, here: None };
     let chores = ChoreSettings { telling, backups: None, archive: None };
     Plan { speed: 400.0, chores, api: None, gateway: None, relay: None }

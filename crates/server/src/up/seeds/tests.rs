@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use super::disk::{How, STEPS};
+use super::disk::{STEPS, WrittenPart};
 use super::run::{Report, run};
 use super::town::Towns;
 
@@ -47,7 +47,7 @@ fn a_host_cut_off_at_any_step_to_the_disk_keeps_every_law() {
         );
     }
     let reports = reports.into_inner().unwrap();
-    let mut cuts = BTreeMap::<(&str, How), u64>::new();
+    let mut cuts = BTreeMap::<(&str, WrittenPart), u64>::new();
     reports.iter().flat_map(|report| &report.cuts).for_each(|cut| *cuts.entry((cut.what, cut.how)).or_default() += 1);
     let sum = |of: fn(&Report) -> u64| reports.iter().map(of).sum::<u64>();
     println!(
@@ -64,7 +64,7 @@ fn a_host_cut_off_at_any_step_to_the_disk_keeps_every_law() {
     println!("counted: cut at {cuts:?}");
     if seeds.count() > 1 {
         for what in STEPS {
-            for how in [How::Lost, How::Torn, How::Kept] {
+            for how in [WrittenPart::Lost, WrittenPart::Torn, WrittenPart::Kept] {
                 assert!(cuts.contains_key(&(what, how)), "never cut: {what}, {how:?}");
             }
         }

@@ -11,7 +11,7 @@ const SEED: u64 = 20;
 
 /// How a question is put.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Asked {
+pub(crate) enum Phrasing {
     InOtherWords,
     ByNames,
     AsAQuestion,
@@ -27,7 +27,7 @@ pub(crate) enum Half {
 /// A question and the one entry that answers it.
 #[derive(Clone, Debug)]
 pub(crate) struct Pair {
-    pub(crate) asked: Asked,
+    pub(crate) asked: Phrasing,
     pub(crate) question: String,
     /// Counted through pairs.txt.
     pub(crate) target: usize,
@@ -71,9 +71,9 @@ fn read(file: &str) -> (Vec<(Kind, String)>, Vec<Pair>) {
     for line in file.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
         let (what, text) = line.split_once('\t').expect("a tab");
         let asked = match what {
-            "a" => Asked::InOtherWords,
-            "b" => Asked::ByNames,
-            "c" => Asked::AsAQuestion,
+            "a" => Phrasing::InOtherWords,
+            "b" => Phrasing::ByNames,
+            "c" => Phrasing::AsAQuestion,
             _ => {
                 let kind = Kind::ALL.into_iter().find(|kind| kind.name() == what).expect("a kind of entry");
                 targets.push((kind, text.to_owned()));

@@ -29,7 +29,7 @@ enum By {
 const WAYS: [By; 3] = [By::Words, By::Meaning, By::Both];
 
 /// A pair, its question's vector and the number of its entry.
-type Question<'a> = (&'a Pair, &'a [f32], u64);
+type PairQuestion<'a> = (&'a Pair, &'a [f32], u64);
 
 /// Where an entry came among the first, counted from nought, for each of [`WAYS`].
 type Places = [Option<usize>; 3];
@@ -55,7 +55,7 @@ impl Shelf {
         Shelf { db, recall }
     }
 
-    fn places(&self, &(pair, vector, number): &Question<'_>) -> Places {
+    fn places(&self, &(pair, vector, number): &PairQuestion<'_>) -> Places {
         WAYS.map(|by| {
             let hits = self.recall.search(&self.db, &query(pair, vector, by)).unwrap();
             hits.iter().position(|hit| hit.entry.id == number)
@@ -105,7 +105,7 @@ fn words_and_meaning_together_find_more_than_either_alone() {
     let vectors = embed(library.texts.iter().map(|(_, text)| text.as_str()).collect());
     let asked = embed(library.pairs.iter().map(|pair| pair.question.as_str()).collect());
     let numbers: BTreeMap<&str, u64> = library.texts.iter().map(|(_, text)| text.as_str()).zip(1..).collect();
-    let of_half = |half: Half| -> Vec<Question<'_>> {
+    let of_half = |half: Half| -> Vec<PairQuestion<'_>> {
         let pairs = library.pairs.iter().zip(&asked).filter(|(pair, _)| pair.half() == half);
         pairs.map(|(pair, vector)| (pair, &vector[..], numbers[library.targets[pair.target].1.as_str()])).collect()
     };
@@ -122,7 +122,7 @@ fn words_and_meaning_together_find_more_than_either_alone() {
 }
 
 /// What other shares of words in relevance would find, of the tuning half alone.
-fn shares(shelf: &Shelf, questions: &[Question<'_>]) {
+fn shares(shelf: &Shelf, questions: &[PairQuestion<'_>]) {
     const SHARES: [f64; 9] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
     let mut found = [0; SHARES.len()];
     for &(pair, vector, number) in questions {
@@ -142,7 +142,7 @@ fn shares(shelf: &Shelf, questions: &[Question<'_>]) {
 }
 
 /// Prints what was found of a half, and says how much by each of [`WAYS`].
-fn report(half: &str, shelf: &Shelf, questions: &[Question<'_>]) -> [usize; 3] {
+fn report(half: &str, shelf: &Shelf, questions: &[PairQuestion<'_>]) -> [usize; 3] {
     let places: Vec<Places> = questions.iter().map(|question| shelf.places(question)).collect();
     println!("{:<34} recall@10 recall@1 MRR@10", format!("{half} half"));
     for class in [Some(Asked::InOtherWords), Some(Asked::ByNames), Some(Asked::AsAQuestion), None] {
@@ -171,7 +171,7 @@ fn found(places: &[Places], by: By, within: usize) -> usize {
 /// Pair by pair: what both together found and one alone did not, and the other way round. The interval holds 95
 /// of 100 differences in recall@10 when entries are drawn anew; entries, since the two questions about one are
 /// likely to stand and fall together.
-fn compare(other: By, questions: &[Question<'_>], places: &[Places]) {
+fn compare(other: By, questions: &[PairQuestion<'_>], places: &[Places]) {
     let (mut gained, mut lost) = (0, 0);
     let mut by_entry: BTreeMap<usize, f64> = BTreeMap::new();
     for ((pair, ..), places) in questions.iter().zip(places) {

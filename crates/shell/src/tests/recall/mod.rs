@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 
 use golem::rule::text;
 
-use library::{Asked, Half, Library, Pair};
+use library::{Half, Library, Pair, Phrasing};
 
 /// The share of a question's words that stand in its entry; short ones hold sentences together and say nothing.
 fn shared(library: &Library, pair: &Pair) -> f64 {
@@ -28,7 +28,8 @@ fn the_pairs_are_of_the_kinds_and_counts_they_are_said_to_be() {
     let library = Library::new();
     println!("{} pairs, {} entries", library.pairs.len(), library.texts.len());
     assert!(library.texts.len() >= 1_500);
-    for (asked, shares) in [(Asked::InOtherWords, 0.0..0.1), (Asked::ByNames, 0.7..1.0), (Asked::AsAQuestion, 0.4..0.7)]
+    for (asked, shares) in
+        [(Phrasing::InOtherWords, 0.0..0.1), (Phrasing::ByNames, 0.7..1.0), (Phrasing::AsAQuestion, 0.4..0.7)]
     {
         let of: Vec<&Pair> = library.pairs.iter().filter(|pair| pair.asked == asked).collect();
         let of_half = |half| of.iter().filter(|pair| pair.half() == half).count();

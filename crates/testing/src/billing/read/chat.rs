@@ -2,19 +2,23 @@
 
 use serde_json::Value;
 
-use crate::billing::asked::{Asked, Ground, Piece, Problem, Tool, list, number, runs};
+use crate::billing::asked::{BilledRequest, Ground, Piece, ProviderProblem, Tool, list, number, runs};
 
-pub(super) fn read(mut asked: Asked, body: &Value, ground: &Ground<'_>) -> Result<Asked, Problem> {
-    let messages = body["messages"].as_array().ok_or_else(|| Problem::wrong("messages: a list is wanted"))?;
+pub(super) fn read(
+    mut asked: BilledRequest,
+    body: &Value,
+    ground: &Ground<'_>,
+) -> Result<BilledRequest, ProviderProblem> {
+    let messages = body["messages"].as_array().ok_or_else(|| ProviderProblem::wrong("messages: a list is wanted"))?;
     let says = [number(body, "max_completion_tokens")?, number(body, "max_tokens")?];
     asked.most = says.into_iter().flatten().min();
     asked.answers = number(body, "n")?.unwrap_or(1);
     if !(1..=128).contains(&asked.answers) {
-        return Err(Problem::wrong("n: from 1 to 128"));
+        return Err(ProviderProblem::wrong("n: from 1 to 128"));
     }
     let audio = list(&body["modalities"]).iter().any(|one| one == "audio") || !body["audio"].is_null();
     if audio {
-        return Err(Problem::wrong("this provider has no audio"));
+        return Err(ProviderProblem::wrong("this provider has no audio"));
     }
     for tool in list(&body["tools"]).iter().chain(list(&body["functions"])) {
         let inner = [&tool["function"], &tool["custom"], tool].into_iter().find(|inner| inner["name"].is_string());
@@ -35,7 +39,7 @@ pub(super) fn read(mut asked: Asked, body: &Value, ground: &Ground<'_>) -> Resul
     Ok(asked)
 }
 
-fn said(pieces: &mut Vec<Piece>, message: &Value, ground: &Ground<'_>) -> Result<(), Problem> {
+fn said(pieces: &mut Vec<Piece>, message: &Value, ground: &Ground<'_>) -> Result<(), ProviderProblem> {
     match &message["content"] {
         Value::String(text) => pieces.push(ground.text(text)),
         Value::Array(parts) => {
@@ -58,7 +62,7 @@ fn said(pieces: &mut Vec<Piece>, message: &Value, ground: &Ground<'_>) -> Result
     Ok(())
 }
 
-fn part(part: &Value, ground: &Ground<'_>) -> Result<Piece, Problem> {
+fn part(part: &Value, ground: &Ground<'_>) -> Result<Piece, ProviderProblem> {
     let low = part["image_url"]["detail"] == "low" || part["detail"] == "low";
     let at = |name: &str| part[name].as_str().or_else(|| part[name]["url"].as_str()).unwrap_or_default();
     match part["type"].as_str().unwrap_or_default() {
@@ -69,13 +73,17 @@ fn part(part: &Value, ground: &Ground<'_>) -> Result<Piece, Problem> {
             (Some(data), _) => ground.document(data),
             (None, name) => Ok(ground.named(name.unwrap_or_default())),
         },
-        "input_audio" => Err(Problem::wrong("this provider has no audio")),
+        "input_audio" => Err(ProviderProblem::wrong("this provider has no audio")),
         _ => Ok(ground.json(part)),
     }
 }
 
 /// Text, a list of texts, tokens, or lists of tokens.
-pub(super) fn embeddings(mut asked: Asked, body: &Value, ground: &Ground<'_>) -> Result<Asked, Problem> {
+pub(super) fn embeddings(
+    mut asked: BilledRequest,
+    body: &Value,
+    ground: &Ground<'_>,
+) -> Result<BilledRequest, ProviderProblem> {
     let input = match &body["input"] {
         Value::Array(all) if all.iter().all(Value::is_number) => vec![&body["input"]],
         Value::Array(all) => all.iter().collect(),
@@ -85,7 +93,7 @@ pub(super) fn embeddings(mut asked: Asked, body: &Value, ground: &Ground<'_>) ->
         asked.pieces.push(match one {
             Value::String(text) => ground.text(text),
             Value::Array(tokens) => ground.counted(&one.to_string(), tokens.len() as u64),
-            _ => return Err(Problem::wrong("input: text is wanted")),
+            _ => return Err(ProviderProblem::wrong("input: text is wanted")),
         });
     }
     asked.stream = false;

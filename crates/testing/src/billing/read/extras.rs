@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::billing::asked::{Asked, Ground, Protocol, list};
+use crate::billing::asked::{BilledRequest, Ground, Protocol, list};
 
 /// Uses of a tool at the provider, where a request sets no bound.
 const USES: u64 = 1;
@@ -11,7 +11,7 @@ const SOURCE: u64 = 25_000;
 /// Sources, where a request sets no bound.
 const SOURCES: u64 = 20;
 
-pub(super) fn read(asked: &mut Asked, body: &Value, ground: &Ground<'_>) {
+pub(super) fn read(asked: &mut BilledRequest, body: &Value, ground: &Ground<'_>) {
     let tools = list(&body["tools"]).iter();
     let tools = tools.filter(|tool| at_the_provider(asked.protocol, tool));
     asked.searches = tools.map(|tool| tool["max_uses"].as_u64().unwrap_or(USES)).collect();

@@ -2,14 +2,14 @@
 
 use serde_json::Value;
 
-use crate::billing::asked::{Asked, Ground, Piece, Problem, Tool, list, number, runs};
+use crate::billing::asked::{BilledRequest, Ground, Piece, ProviderProblem, Tool, list, number, runs};
 
 /// A field that may be written like `inlineData` or like `inline_data`.
 fn either<'a>(value: &'a Value, camel: &str, snake: &str) -> &'a Value {
     if value[camel].is_null() { &value[snake] } else { &value[camel] }
 }
 
-pub(super) fn read(asked: Asked, body: &Value, ground: &Ground<'_>) -> Result<Asked, Problem> {
+pub(super) fn read(asked: BilledRequest, body: &Value, ground: &Ground<'_>) -> Result<BilledRequest, ProviderProblem> {
     // Counting may be asked of a whole request inside another.
     let inner = either(body, "generateContentRequest", "generate_content_request");
     let body = if inner.is_null() { body } else { inner };
@@ -41,7 +41,7 @@ pub(super) fn read(asked: Asked, body: &Value, ground: &Ground<'_>) -> Result<As
     Ok(asked)
 }
 
-fn part(pieces: &mut Vec<Piece>, part: &Value, ground: &Ground<'_>) -> Result<(), Problem> {
+fn part(pieces: &mut Vec<Piece>, part: &Value, ground: &Ground<'_>) -> Result<(), ProviderProblem> {
     pieces.extend(part["text"].as_str().map(|text| ground.text(text)));
     let data = either(part, "inlineData", "inline_data");
     if let Some(text) = data["data"].as_str() {
@@ -50,7 +50,7 @@ fn part(pieces: &mut Vec<Piece>, part: &Value, ground: &Ground<'_>) -> Result<()
             "image" => ground.picture(text, false)?,
             "application" => ground.document(text)?,
             "text" => ground.text(text),
-            _ => return Err(Problem::wrong("this provider has neither audio nor video")),
+            _ => return Err(ProviderProblem::wrong("this provider has neither audio nor video")),
         });
     }
     let file = either(either(part, "fileData", "file_data"), "fileUri", "file_uri");

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::billing::asked::{Asked, Ground, Piece, Problem, Protocol, Tool, Ttl, list, number, runs};
+use crate::billing::asked::{BilledRequest, Ground, Piece, Protocol, ProviderProblem, Tool, Ttl, list, number, runs};
 
 /// Tokens of the instructions for tools, where the model may use them and where it must.
 const MAY: u64 = 346;
@@ -10,13 +10,17 @@ const MUST: u64 = 313;
 /// Marks in one request.
 const MARKS: usize = 4;
 
-pub(super) fn read(mut asked: Asked, body: &Value, ground: &Ground<'_>) -> Result<Asked, Problem> {
-    let messages = body["messages"].as_array().ok_or_else(|| Problem::wrong("messages: Field required"))?;
+pub(super) fn read(
+    mut asked: BilledRequest,
+    body: &Value,
+    ground: &Ground<'_>,
+) -> Result<BilledRequest, ProviderProblem> {
+    let messages = body["messages"].as_array().ok_or_else(|| ProviderProblem::wrong("messages: Field required"))?;
     asked.most = number(body, "max_tokens")?;
     if asked.protocol == Protocol::Messages {
-        let most = asked.most.ok_or_else(|| Problem::wrong("max_tokens: Field required"))?;
+        let most = asked.most.ok_or_else(|| ProviderProblem::wrong("max_tokens: Field required"))?;
         if body["thinking"]["budget_tokens"].as_u64().is_some_and(|budget| budget >= most) {
-            return Err(Problem::wrong("`max_tokens` must be greater than `thinking.budget_tokens`"));
+            return Err(ProviderProblem::wrong("`max_tokens` must be greater than `thinking.budget_tokens`"));
         }
     }
     let tools = list(&body["tools"]);
@@ -47,27 +51,27 @@ pub(super) fn read(mut asked: Asked, body: &Value, ground: &Ground<'_>) -> Resul
     Ok(asked)
 }
 
-fn check(pieces: &[Piece]) -> Result<(), Problem> {
+fn check(pieces: &[Piece]) -> Result<(), ProviderProblem> {
     let marks: Vec<Ttl> = pieces.iter().filter_map(|piece| piece.mark).collect();
     if marks.len() > MARKS {
-        return Err(Problem::wrong(format!("a maximum of {MARKS} blocks with cache_control may be provided")));
+        return Err(ProviderProblem::wrong(format!("a maximum of {MARKS} blocks with cache_control may be provided")));
     }
     if marks.windows(2).any(|two| two == [Ttl::FiveMinutes, Ttl::Hour]) {
-        return Err(Problem::wrong("a ttl of 1h must not come after one of 5m"));
+        return Err(ProviderProblem::wrong("a ttl of 1h must not come after one of 5m"));
     }
     Ok(())
 }
 
-fn mark(of: &Value) -> Result<Option<Ttl>, Problem> {
+fn mark(of: &Value) -> Result<Option<Ttl>, ProviderProblem> {
     match of["cache_control"]["ttl"].as_str() {
         _ if of["cache_control"].is_null() => Ok(None),
         None | Some("5m") => Ok(Some(Ttl::FiveMinutes)),
         Some("1h") => Ok(Some(Ttl::Hour)),
-        Some(_) => Err(Problem::wrong("cache_control.ttl: 5m or 1h")),
+        Some(_) => Err(ProviderProblem::wrong("cache_control.ttl: 5m or 1h")),
     }
 }
 
-fn blocks(pieces: &mut Vec<Piece>, content: &Value, ground: &Ground<'_>) -> Result<(), Problem> {
+fn blocks(pieces: &mut Vec<Piece>, content: &Value, ground: &Ground<'_>) -> Result<(), ProviderProblem> {
     if let Value::String(text) = content {
         pieces.push(ground.text(text));
         return Ok(());
@@ -83,7 +87,7 @@ fn blocks(pieces: &mut Vec<Piece>, content: &Value, ground: &Ground<'_>) -> Resu
     Ok(())
 }
 
-fn block(pieces: &mut Vec<Piece>, block: &Value, ground: &Ground<'_>) -> Result<(), Problem> {
+fn block(pieces: &mut Vec<Piece>, block: &Value, ground: &Ground<'_>) -> Result<(), ProviderProblem> {
     let text = |name: &str| block[name].as_str().unwrap_or_default();
     match text("type") {
         "text" => pieces.push(ground.text(text("text"))),
@@ -110,7 +114,7 @@ fn block(pieces: &mut Vec<Piece>, block: &Value, ground: &Ground<'_>) -> Result<
     Ok(())
 }
 
-fn picture(source: &Value, ground: &Ground<'_>) -> Result<Piece, Problem> {
+fn picture(source: &Value, ground: &Ground<'_>) -> Result<Piece, ProviderProblem> {
     let named = |name: &str| source[name].as_str().unwrap_or_default();
     match named("type") {
         "base64" => ground.picture(named("data"), false),
@@ -118,7 +122,7 @@ fn picture(source: &Value, ground: &Ground<'_>) -> Result<Piece, Problem> {
     }
 }
 
-fn document(pieces: &mut Vec<Piece>, block: &Value, ground: &Ground<'_>) -> Result<(), Problem> {
+fn document(pieces: &mut Vec<Piece>, block: &Value, ground: &Ground<'_>) -> Result<(), ProviderProblem> {
     let source = &block["source"];
     let named = |name: &str| source[name].as_str().unwrap_or_default();
     for name in ["title", "context"] {

@@ -8,11 +8,11 @@ mod responses;
 
 use serde_json::Value;
 
-use super::asked::{Asked, Ground, Problem, Protocol};
+use super::asked::{BilledRequest, Ground, Protocol, ProviderProblem};
 
-pub(crate) fn read(asked: Asked, body: &Value, ground: &Ground<'_>) -> Result<Asked, Problem> {
+pub(crate) fn read(asked: BilledRequest, body: &Value, ground: &Ground<'_>) -> Result<BilledRequest, ProviderProblem> {
     if !body.is_object() {
-        return Err(Problem::wrong("the body is no JSON object"));
+        return Err(ProviderProblem::wrong("the body is no JSON object"));
     }
     let mut asked = match asked.protocol {
         Protocol::Chat => chat::read(asked, body, ground),

@@ -2,9 +2,13 @@
 
 use serde_json::Value;
 
-use crate::billing::asked::{Asked, Ground, Piece, Problem, Tool, list, number, runs};
+use crate::billing::asked::{BilledRequest, Ground, Piece, ProviderProblem, Tool, list, number, runs};
 
-pub(super) fn read(mut asked: Asked, body: &Value, ground: &Ground<'_>) -> Result<Asked, Problem> {
+pub(super) fn read(
+    mut asked: BilledRequest,
+    body: &Value,
+    ground: &Ground<'_>,
+) -> Result<BilledRequest, ProviderProblem> {
     asked.most = number(body, "max_output_tokens")?;
     let among = list(&body["input"]).iter().filter(|item| item["type"] == "additional_tools");
     for tool in list(&body["tools"]).iter().chain(among.flat_map(|item| list(&item["tools"]))) {
@@ -50,7 +54,7 @@ fn offered(tools: &mut Vec<Tool>, tool: &Value, room: Option<&str>) {
     }
 }
 
-fn item(pieces: &mut Vec<Piece>, item: &Value, ground: &Ground<'_>) -> Result<(), Problem> {
+fn item(pieces: &mut Vec<Piece>, item: &Value, ground: &Ground<'_>) -> Result<(), ProviderProblem> {
     let id = item["id"].as_str().unwrap_or_default();
     let text = |name: &str| item[name].as_str().map(|text| ground.text(text));
     match item["type"].as_str().unwrap_or_default() {
@@ -99,7 +103,7 @@ fn item(pieces: &mut Vec<Piece>, item: &Value, ground: &Ground<'_>) -> Result<()
     }
 }
 
-fn content(pieces: &mut Vec<Piece>, content: &Value, ground: &Ground<'_>) -> Result<(), Problem> {
+fn content(pieces: &mut Vec<Piece>, content: &Value, ground: &Ground<'_>) -> Result<(), ProviderProblem> {
     match content {
         Value::String(text) => pieces.push(ground.text(text)),
         parts => {
@@ -111,7 +115,7 @@ fn content(pieces: &mut Vec<Piece>, content: &Value, ground: &Ground<'_>) -> Res
     Ok(())
 }
 
-fn part(part: &Value, ground: &Ground<'_>) -> Result<Piece, Problem> {
+fn part(part: &Value, ground: &Ground<'_>) -> Result<Piece, ProviderProblem> {
     let text = |name: &str| part[name].as_str();
     match part["type"].as_str().unwrap_or_default() {
         "input_text" | "output_text" | "text" | "summary_text" | "reasoning_text" => {
@@ -131,7 +135,7 @@ fn part(part: &Value, ground: &Ground<'_>) -> Result<Piece, Problem> {
             (None, None) => Ok(ground.named(text("file_id").unwrap_or_default())),
         },
         "document_url" => Ok(ground.document_at(text("document_url").unwrap_or_default())),
-        "input_audio" => Err(Problem::wrong("this provider has no audio")),
+        "input_audio" => Err(ProviderProblem::wrong("this provider has no audio")),
         _ => Ok(ground.json(part)),
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::billing::answer::{Answer, Event};
+use crate::billing::answer::{Event, ModelAnswer};
 use crate::billing::made::{Block, Stop};
 use crate::billing::media::encode;
 use crate::billing::script::Shown;
@@ -18,12 +18,12 @@ fn finish(stop: Stop) -> &'static str {
     }
 }
 
-fn id(answer: &Answer<'_>) -> String {
+fn id(answer: &ModelAnswer<'_>) -> String {
     format!("chatcmpl-{}", answer.made.number)
 }
 
 /// A call of a tool, with these arguments.
-fn call(answer: &Answer<'_>, at: usize, block: &Block, arguments: &str) -> Option<Value> {
+fn call(answer: &ModelAnswer<'_>, at: usize, block: &Block, arguments: &str) -> Option<Value> {
     let Block::Tool { name, custom, .. } = block else { return None };
     let id = format!("call_{}", answer.made.number + at as u64);
     Some(if *custom {
@@ -33,7 +33,7 @@ fn call(answer: &Answer<'_>, at: usize, block: &Block, arguments: &str) -> Optio
     })
 }
 
-pub(super) fn whole(answer: &Answer<'_>) -> Value {
+pub(super) fn whole(answer: &ModelAnswer<'_>) -> Value {
     let (mut text, mut thought, mut calls) = (String::new(), String::new(), Vec::new());
     for (at, block) in answer.made.blocks.iter().enumerate() {
         match block {
@@ -61,7 +61,7 @@ pub(super) fn whole(answer: &Answer<'_>) -> Value {
     whole
 }
 
-pub(super) fn events(answer: &Answer<'_>) -> Vec<Event> {
+pub(super) fn events(answer: &ModelAnswer<'_>) -> Vec<Event> {
     let (mut events, mut made) = (Vec::new(), 0);
     let asks = answer.asked.body["stream_options"]["include_usage"] == true;
     let chunk = |choices: Value, usage: Option<Value>| {
@@ -116,7 +116,7 @@ pub(super) fn events(answer: &Answer<'_>) -> Vec<Event> {
     events
 }
 
-pub(super) fn embeddings(answer: &Answer<'_>) -> Value {
+pub(super) fn embeddings(answer: &ModelAnswer<'_>) -> Value {
     let dimensions = answer.asked.body["dimensions"].as_u64().unwrap_or(DIMENSIONS);
     let vector = |piece: u64| (0..dimensions).map(move |at| ((piece * 31 + at * 7) % 97) as f32 / 97.0);
     let packed = answer.asked.body["encoding_format"] == "base64";

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::billing::answer::{Answer, Event};
+use crate::billing::answer::{Event, ModelAnswer};
 use crate::billing::made::{Block, Stop};
 use crate::billing::script::Shown;
 
@@ -19,7 +19,7 @@ fn part(at: u64, block: &Block) -> Option<Value> {
 }
 
 /// Parts of an answer; what was thought before a part is sealed into it.
-fn parts(answer: &Answer<'_>) -> Vec<(Vec<Value>, u64)> {
+fn parts(answer: &ModelAnswer<'_>) -> Vec<(Vec<Value>, u64)> {
     let (mut parts, mut seal) = (Vec::new(), None);
     for (at, block) in answer.made.blocks.iter().enumerate() {
         if let Block::Think { seal: sealed, .. } = block {
@@ -42,7 +42,7 @@ fn parts(answer: &Answer<'_>) -> Vec<(Vec<Value>, u64)> {
     parts
 }
 
-fn response(answer: &Answer<'_>, candidates: Vec<Value>, usage: Option<Value>) -> Value {
+fn response(answer: &ModelAnswer<'_>, candidates: Vec<Value>, usage: Option<Value>) -> Value {
     let mut response = json!({ "candidates": candidates, "modelVersion": answer.asked.model,
         "responseId": format!("double-{}", answer.made.number) });
     if let Some(usage) = usage {
@@ -59,11 +59,11 @@ fn candidate(index: u64, parts: Vec<Value>, reason: Option<&str>) -> Value {
     candidate
 }
 
-fn reason(answer: &Answer<'_>) -> &'static str {
+fn reason(answer: &ModelAnswer<'_>) -> &'static str {
     if answer.made.stop == Stop::Length { "MAX_TOKENS" } else { "STOP" }
 }
 
-pub(super) fn whole(answer: &Answer<'_>) -> Value {
+pub(super) fn whole(answer: &ModelAnswer<'_>) -> Value {
     // Text that came in pieces is one part of a whole answer.
     let mut all: Vec<Value> = Vec::new();
     for part in parts(answer).into_iter().flat_map(|(parts, _)| parts) {
@@ -80,7 +80,7 @@ pub(super) fn whole(answer: &Answer<'_>) -> Value {
     response(answer, candidates.collect(), answer.usage())
 }
 
-pub(super) fn events(answer: &Answer<'_>) -> Vec<Event> {
+pub(super) fn events(answer: &ModelAnswer<'_>) -> Vec<Event> {
     let (mut events, mut made) = (Vec::new(), 0);
     for index in 0..answer.asked.answers {
         for (parts, tokens) in parts(answer) {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::billing::answer::{Answer, Event};
+use crate::billing::answer::{Event, ModelAnswer};
 use crate::billing::made::{Block, Stop};
 use crate::billing::script::Shown;
 
@@ -15,7 +15,7 @@ fn stop(stop: Stop) -> &'static str {
 }
 
 /// A block, with what is in it or without; none of a thought that is not shown.
-fn block(answer: &Answer<'_>, at: usize, block: &Block, full: bool) -> Option<Value> {
+fn block(answer: &ModelAnswer<'_>, at: usize, block: &Block, full: bool) -> Option<Value> {
     let text = if full { block.text() } else { String::new() };
     match block {
         Block::Think { shown: Shown::Not, .. } => None,
@@ -32,7 +32,7 @@ fn block(answer: &Answer<'_>, at: usize, block: &Block, full: bool) -> Option<Va
     }
 }
 
-fn message(answer: &Answer<'_>, content: Vec<Value>, reason: Option<&str>, usage: Option<Value>) -> Value {
+fn message(answer: &ModelAnswer<'_>, content: Vec<Value>, reason: Option<&str>, usage: Option<Value>) -> Value {
     let mut message = json!({ "id": format!("msg_{}", answer.made.number), "type": "message", "role": "assistant",
         "model": answer.asked.model, "content": content, "stop_reason": reason, "stop_sequence": null });
     if let Some(usage) = usage {
@@ -41,12 +41,12 @@ fn message(answer: &Answer<'_>, content: Vec<Value>, reason: Option<&str>, usage
     message
 }
 
-pub(super) fn whole(answer: &Answer<'_>) -> Value {
+pub(super) fn whole(answer: &ModelAnswer<'_>) -> Value {
     let blocks = answer.made.blocks.iter().enumerate().filter_map(|(at, one)| block(answer, at, one, true)).collect();
     message(answer, blocks, Some(stop(answer.made.stop)), answer.usage())
 }
 
-pub(super) fn events(answer: &Answer<'_>) -> Vec<Event> {
+pub(super) fn events(answer: &ModelAnswer<'_>) -> Vec<Event> {
     let (mut events, mut made) = (Vec::new(), 0);
     let mut put = |data: Value, tokens: u64| {
         made += tokens;

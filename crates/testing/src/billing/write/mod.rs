@@ -7,12 +7,12 @@ mod responses;
 
 use serde_json::{Value, json};
 
-use super::answer::{Answer, Event};
-use super::asked::{Problem, Protocol};
+use super::answer::{Event, ModelAnswer};
+use super::asked::{Protocol, ProviderProblem};
 
 pub(crate) use responses::{id as response_id, item_id};
 
-pub(crate) fn whole(answer: &Answer<'_>) -> Value {
+pub(crate) fn whole(answer: &ModelAnswer<'_>) -> Value {
     match answer.asked.protocol {
         Protocol::Chat => chat::whole(answer),
         Protocol::Embeddings => chat::embeddings(answer),
@@ -27,7 +27,7 @@ pub(crate) fn whole(answer: &Answer<'_>) -> Value {
     }
 }
 
-pub(crate) fn events(answer: &Answer<'_>) -> Vec<Event> {
+pub(crate) fn events(answer: &ModelAnswer<'_>) -> Vec<Event> {
     match answer.asked.protocol {
         Protocol::Responses | Protocol::CountResponses => responses::events(answer),
         Protocol::Messages | Protocol::CountMessages => messages::events(answer),
@@ -41,7 +41,7 @@ pub(crate) fn error(protocol: Protocol) -> String {
     let message = "it failed in the middle".to_owned();
     let data = match protocol {
         Protocol::Responses => json!({ "type": "error", "code": "server_error", "message": message, "param": null }),
-        _ => problem(protocol, &Problem { status: 500, message }),
+        _ => problem(protocol, &ProviderProblem { status: 500, message }),
     };
     match protocol {
         Protocol::Responses | Protocol::Messages | Protocol::CountMessages => format!("event: error\ndata: {data}\n\n"),
@@ -50,8 +50,8 @@ pub(crate) fn error(protocol: Protocol) -> String {
 }
 
 /// A refusal in the words of this protocol.
-pub(crate) fn problem(protocol: Protocol, problem: &Problem) -> Value {
-    let Problem { status, message } = problem;
+pub(crate) fn problem(protocol: Protocol, problem: &ProviderProblem) -> Value {
+    let ProviderProblem { status, message } = problem;
     match protocol {
         Protocol::Messages | Protocol::CountMessages => {
             let kind = match status {

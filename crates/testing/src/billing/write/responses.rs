@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::billing::answer::{Answer, Event};
+use crate::billing::answer::{Event, ModelAnswer};
 use crate::billing::made::{Block, Stop};
 
 /// The id of an item.
@@ -20,7 +20,7 @@ pub(crate) fn id(number: u64) -> String {
 }
 
 /// An item, with what is in it or without.
-fn item(answer: &Answer<'_>, at: usize, block: &Block, full: bool) -> Value {
+fn item(answer: &ModelAnswer<'_>, at: usize, block: &Block, full: bool) -> Value {
     let number = answer.made.number + at as u64;
     let (id, status) = (item_id(number, block), if full { "completed" } else { "in_progress" });
     let text = if full { block.text() } else { String::new() };
@@ -51,7 +51,7 @@ fn item(answer: &Answer<'_>, at: usize, block: &Block, full: bool) -> Value {
 }
 
 /// The response as it stands, with these items.
-fn response(answer: &Answer<'_>, status: &str, output: Vec<Value>, usage: Option<Value>) -> Value {
+fn response(answer: &ModelAnswer<'_>, status: &str, output: Vec<Value>, usage: Option<Value>) -> Value {
     let body = &answer.asked.body;
     let cut = status == "incomplete";
     json!({
@@ -66,11 +66,11 @@ fn response(answer: &Answer<'_>, status: &str, output: Vec<Value>, usage: Option
     })
 }
 
-fn ends(answer: &Answer<'_>) -> &'static str {
+fn ends(answer: &ModelAnswer<'_>) -> &'static str {
     if answer.made.stop == Stop::Length { "incomplete" } else { "completed" }
 }
 
-pub(super) fn whole(answer: &Answer<'_>) -> Value {
+pub(super) fn whole(answer: &ModelAnswer<'_>) -> Value {
     let items = answer.made.blocks.iter().enumerate().map(|(at, block)| item(answer, at, block, true)).collect();
     response(answer, ends(answer), items, answer.usage())
 }
@@ -91,7 +91,7 @@ impl Train {
     }
 }
 
-pub(super) fn events(answer: &Answer<'_>) -> Vec<Event> {
+pub(super) fn events(answer: &ModelAnswer<'_>) -> Vec<Event> {
     let mut train = Train::default();
     let begun = response(answer, "in_progress", Vec::new(), answer.running(0));
     train.put("response.created", json!({ "response": begun }), 0);

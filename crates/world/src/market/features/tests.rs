@@ -9,7 +9,7 @@ use crate::chance::Chance;
 const HOUR: Span = Span::seconds(3_600);
 
 /// Close and squared return of every bar there would have been without gaps.
-fn filled(bars: &[Seen], bar: Span) -> (Vec<f64>, Vec<f64>) {
+fn filled(bars: &[SeenBar], bar: Span) -> (Vec<f64>, Vec<f64>) {
     let (mut closes, mut squares) = (vec![bars[0].close], Vec::new());
     for pair in bars.windows(2) {
         let passed = (pair[1].closed.since(pair[0].closed).as_millis() / bar.as_millis()).max(1);
@@ -40,10 +40,10 @@ fn over_usual(past: &[f64]) -> f64 {
     past.last().map_or(1.0, |newest| if usual > 0.0 { newest / usual } else { 1.0 })
 }
 
-fn naive(name: &str, bars: &[Seen], closes: &[f64], squares: &[f64]) -> f64 {
+fn naive(name: &str, bars: &[SeenBar], closes: &[f64], squares: &[f64]) -> f64 {
     let newest = bars.last().unwrap();
     let close = newest.close;
-    let known = |of: fn(&Seen) -> Option<f64>| bars.iter().filter_map(of).collect::<Vec<f64>>();
+    let known = |of: fn(&SeenBar) -> Option<f64>| bars.iter().filter_map(of).collect::<Vec<f64>>();
     let back = |n: usize| closes.len().checked_sub(n + 1).map_or(0.0, |then| close / closes[then] - 1.0);
     let vol = |n| libm::sqrt(mean(last(squares, n)));
     let ratio = |a: f64, b: f64| if b == 0.0 { 1.0 } else { a / b };
@@ -84,7 +84,7 @@ fn naive(name: &str, bars: &[Seen], closes: &[f64], squares: &[f64]) -> f64 {
 }
 
 /// Holds every feature against the slow one, at the first bars and then every so often.
-fn check(bars: &[Seen], often: usize) {
+fn check(bars: &[SeenBar], often: usize) {
     let mut tape = Tape::new(HOUR, bars[0]);
     let mut usual = (0.0, 0.0);
     for at in 0..bars.len() {
@@ -114,7 +114,7 @@ fn check(bars: &[Seen], often: usize) {
 }
 
 /// A market of leaps and stillness, with gaps of a bar and of a month.
-fn made(seed: u64, bars: usize) -> Vec<Seen> {
+fn made(seed: u64, bars: usize) -> Vec<SeenBar> {
     let mut chance = Chance::new(seed, 9);
     let (mut closed, mut close, mut still) = (Time::seconds(1_700_000_000), 100.0, 0_u32);
     let mut made = Vec::new();
@@ -133,7 +133,7 @@ fn made(seed: u64, bars: usize) -> Vec<Seen> {
             close = (close * (1.0 + change)).clamp(1e-3, 1e6);
         }
         let wick = if chance.uniform() < 0.3 { 0.0 } else { 0.01 * chance.uniform() };
-        made.push(Seen {
+        made.push(SeenBar {
             closed,
             close,
             high: close * (1.0 + wick),
@@ -163,7 +163,7 @@ fn features_of_real_bars_are_what_their_names_say() {
             continue;
         }
         let (candles, _) = Candles::read(&path).unwrap();
-        let seen = |candle: &crate::Candle| Seen {
+        let seen = |candle: &crate::Candle| SeenBar {
             closed: candle.opened + HOUR,
             close: candle.close,
             high: candle.high,
@@ -179,14 +179,14 @@ fn features_of_real_bars_are_what_their_names_say() {
 #[test]
 fn before_there_is_history_everything_is_neutral() {
     let first = made(0, 1)[0];
-    let flat = Seen { high: first.close, low: first.close, gas: None, ..first };
+    let flat = SeenBar { high: first.close, low: first.close, gas: None, ..first };
     let mut tape = Tape::new(HOUR, flat);
     let hour = walk::hour(flat.closed);
     let neutral = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0, 0.0, 1.0, 1.0, hour, 0.0, 0.0, 0.0, 0.0];
-    let without_volume = Seen { volume: None, depth: None, ..flat };
+    let without_volume = SeenBar { volume: None, depth: None, ..flat };
     assert_eq!(Tape::new(HOUR, without_volume).features()[..], neutral);
     for n in 1..500 {
-        tape.push(Seen { closed: flat.closed + HOUR.times(n), ..flat });
+        tape.push(SeenBar { closed: flat.closed + HOUR.times(n), ..flat });
         let features = tape.features();
         let still = features.iter().enumerate().filter(|(at, _)| NAMES[*at] != "hour" && NAMES[*at] != "volume_ratio");
         still.for_each(|(at, feature)| assert!((feature - neutral[at]).abs() < 1e-12, "{} is {feature}", NAMES[at]));
@@ -204,7 +204,7 @@ fn the_wildest_prices_a_file_may_hold_leave_every_feature_a_number() {
         closed = closed + HOUR.times(1 + (chance.uniform() * 1.1) as u64);
         let (a, b) = (pick(&extremes, &mut chance), pick(&extremes, &mut chance));
         let mut amount = || Some(pick(&amounts, &mut chance));
-        Seen { closed, close: a, high: a.max(b), low: a.min(b), volume: amount(), gas: amount(), depth: amount() }
+        SeenBar { closed, close: a, high: a.max(b), low: a.min(b), volume: amount(), gas: amount(), depth: amount() }
     };
     let mut tape = Tape::new(HOUR, seen());
     for _ in 0..20_000 {

@@ -45,7 +45,7 @@ enum Whom {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Entry {
+struct HostEntry {
     whom: Whom,
     port: Option<u16>,
 }
@@ -53,14 +53,14 @@ struct Entry {
 /// The hosts a program may reach.
 #[derive(Clone, Debug)]
 pub(crate) struct Allowed {
-    entries: Vec<Entry>,
+    entries: Vec<HostEntry>,
     /// Servers of its owner's that stand in for a provider.
     never: Vec<String>,
 }
 
 /// A host that may be reached, before it is known where it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Way {
+pub(super) struct AllowedHost {
     pub(super) host: String,
     pub(super) port: u16,
     /// Nothing but TLS that names this host: at the same address there may be others.
@@ -69,15 +69,15 @@ pub(super) struct Way {
 
 impl Allowed {
     pub(crate) fn of(allow: &[String], never: Vec<String>) -> Result<Allowed, Error> {
-        let registries = REGISTRIES.iter().map(|host| Entry { whom: Whom::Host((*host).to_owned()), port: None });
+        let registries = REGISTRIES.iter().map(|host| HostEntry { whom: Whom::Host((*host).to_owned()), port: None });
         let own = allow.iter().map(|text| entry(text, &never)).collect::<Result<Vec<_>, _>>()?;
         Ok(Allowed { entries: registries.chain(own).collect(), never })
     }
 
     /// Places on this machine, which the program finds where they are.
     pub(super) fn here(&self) -> Vec<SocketAddr> {
-        let place = |entry: &Entry| match entry {
-            Entry { whom: Whom::Address(address), port: Some(port) } if address.is_loopback() => {
+        let place = |entry: &HostEntry| match entry {
+            HostEntry { whom: Whom::Address(address), port: Some(port) } if address.is_loopback() => {
                 Some(SocketAddr::new(*address, *port))
             }
             _ => None,
@@ -86,7 +86,7 @@ impl Allowed {
     }
 
     /// The way to a host, asked for by `CONNECT` or in a plain request; or why it is closed.
-    pub(super) fn way(&self, host: &str, port: u16, tunnel: bool) -> Result<Way, String> {
+    pub(super) fn way(&self, host: &str, port: u16, tunnel: bool) -> Result<AllowedHost, String> {
         let host = plain(host);
         if is_of_models(&host, &self.never) {
             return Err(format!(
@@ -95,7 +95,7 @@ impl Allowed {
         }
         let usual = if tunnel { TLS } else { PLAIN };
         let address = host.parse::<IpAddr>().ok();
-        let fits = |entry: &&Entry| {
+        let fits = |entry: &&HostEntry| {
             let whom = match &entry.whom {
                 Whom::Host(name) => *name == host,
                 Whom::Below(end) => address.is_none() && host.ends_with(end.as_str()) && host.len() > end.len(),
@@ -110,13 +110,13 @@ impl Allowed {
             )),
             Some(entry) => {
                 let named = tunnel && entry.port.is_none_or(|port| port == TLS) && address.is_none();
-                Ok(Way { host, port, named })
+                Ok(AllowedHost { host, port, named })
             }
         }
     }
 
     /// Where it is: nothing of this machine or of a network within, unless that address is allowed by itself.
-    pub(super) fn addresses(&self, way: &Way) -> Result<Vec<SocketAddr>, String> {
+    pub(super) fn addresses(&self, way: &AllowedHost) -> Result<Vec<SocketAddr>, String> {
         let found = (way.host.as_str(), way.port).to_socket_addrs();
         let found: Vec<SocketAddr> = found.map_err(|why| format!("{} is not found: {why}", way.host))?.collect();
         let may = |at: &SocketAddr| is_public(at.ip()) || self.allows(*at);
@@ -134,7 +134,7 @@ impl Allowed {
 
     fn allows(&self, at: SocketAddr) -> bool {
         let usual = [TLS, PLAIN].contains(&at.port());
-        let port = |entry: &Entry| entry.port.map_or(usual, |port| port == at.port());
+        let port = |entry: &HostEntry| entry.port.map_or(usual, |port| port == at.port());
         self.entries.iter().any(|entry| entry.whom == Whom::Address(at.ip().to_canonical()) && port(entry))
     }
 }
@@ -155,7 +155,7 @@ fn is_of_models(host: &str, never: &[String]) -> bool {
         || never.iter().any(|own| own == host)
 }
 
-fn entry(text: &str, never: &[String]) -> Result<Entry, Error> {
+fn entry(text: &str, never: &[String]) -> Result<HostEntry, Error> {
     let wrong = || {
         Error::Usage(format!(
             "'{text}' is not a host to allow; write --allow example.com, .example.com for all below it, example.com:8443 \
@@ -183,7 +183,7 @@ fn entry(text: &str, never: &[String]) -> Result<Entry, Error> {
         Err(_) if below => Whom::Below(name),
         Err(_) => Whom::Host(name),
     };
-    Ok(Entry { whom, port })
+    Ok(HostEntry { whom, port })
 }
 
 fn is_name(text: &str) -> bool {

@@ -31,7 +31,7 @@ pub(super) fn read(bytes: &[u8]) -> Hello {
 
 /// The first message, put together from its records; none, while it is not all there.
 fn message(bytes: &[u8]) -> Option<Result<Vec<u8>, ()>> {
-    let (mut message, mut rest) = (Vec::new(), Reader(bytes));
+    let (mut message, mut rest) = (Vec::new(), PieceReader(bytes));
     loop {
         if rest.0.first().is_some_and(|kind| *kind != HANDSHAKE) {
             return Some(Err(()));
@@ -39,7 +39,7 @@ fn message(bytes: &[u8]) -> Option<Result<Vec<u8>, ()>> {
         rest.take(3)?;
         let length = rest.number(2)?;
         message.extend_from_slice(rest.take(length)?);
-        let mut head = Reader(&message);
+        let mut head = PieceReader(&message);
         let (Some(kind), Some(length)) = (head.number(1), head.number(3)) else { continue };
         if kind != usize::from(CLIENT_HELLO) || length > LONGEST {
             return Some(Err(()));
@@ -52,13 +52,13 @@ fn message(bytes: &[u8]) -> Option<Result<Vec<u8>, ()>> {
 
 /// The host it names, in small letters.
 fn name(message: &[u8]) -> Option<String> {
-    let mut rest = Reader(message);
+    let mut rest = PieceReader(message);
     // The version, what was drawn, and what is offered.
     rest.take(2 + 32)?;
     rest.sized(1)?;
     rest.sized(2)?;
     rest.sized(1)?;
-    let mut extensions = Reader(rest.sized(2)?);
+    let mut extensions = PieceReader(rest.sized(2)?);
     let mut found = None;
     while !extensions.0.is_empty() {
         let (kind, content) = (extensions.number(2)?, extensions.sized(2)?);
@@ -67,8 +67,8 @@ fn name(message: &[u8]) -> Option<String> {
             // Who names two is not to be asked which.
             SERVER_NAME if found.is_some() => return None,
             SERVER_NAME => {
-                let mut names = Reader(content);
-                let mut names = Reader(names.sized(2)?);
+                let mut names = PieceReader(content);
+                let mut names = PieceReader(names.sized(2)?);
                 let (kind, name) = (names.number(1)?, names.sized(2)?);
                 if kind != 0 || !names.0.is_empty() {
                     return None;
@@ -82,9 +82,9 @@ fn name(message: &[u8]) -> Option<String> {
 }
 
 /// Takes one piece after the other from the front.
-struct Reader<'a>(&'a [u8]);
+struct PieceReader<'a>(&'a [u8]);
 
-impl<'a> Reader<'a> {
+impl<'a> PieceReader<'a> {
     fn take(&mut self, length: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(length)?;
         self.0 = rest;

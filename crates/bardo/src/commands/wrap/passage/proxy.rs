@@ -5,7 +5,7 @@ use std::net::{Shutdown, TcpStream};
 use std::thread;
 use std::time::Duration;
 
-use super::allowed::{Allowed, Way};
+use super::allowed::{Allowed, AllowedHost};
 use super::hello::{self, Hello};
 
 /// The longest head of a request.
@@ -19,7 +19,7 @@ const BETWEEN: [&str; 6] = ["connection", "host", "keep-alive", "proxy-authoriza
 
 /// A client's request to a proxy.
 #[derive(Debug, PartialEq, Eq)]
-struct Asked {
+struct ProxyRequest {
     host: String,
     port: u16,
     /// The head as its host takes it; none for a tunnel.
@@ -63,7 +63,7 @@ pub(super) fn serve(mut client: TcpStream, allowed: &Allowed) -> Result<(), Stri
     Ok(())
 }
 
-fn tunnel(mut client: TcpStream, mut server: TcpStream, way: &Way, mut early: Vec<u8>) -> Result<(), String> {
+fn tunnel(mut client: TcpStream, mut server: TcpStream, way: &AllowedHost, mut early: Vec<u8>) -> Result<(), String> {
     if client.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n").is_err() {
         return Ok(());
     }
@@ -116,7 +116,7 @@ fn more(client: &mut TcpStream, bytes: &mut Vec<u8>) -> bool {
     }
 }
 
-fn asked(head: &str) -> Option<Asked> {
+fn asked(head: &str) -> Option<ProxyRequest> {
     // A line that ends in two ways is read in two ways.
     if head.replace("\r\n", "").contains(['\r', '\n']) {
         return None;
@@ -129,7 +129,7 @@ fn asked(head: &str) -> Option<Asked> {
     }
     if method == "CONNECT" {
         let (host, port) = target.rsplit_once(':')?;
-        return Some(Asked { host: host.to_owned(), port: port.parse().ok()?, head: None });
+        return Some(ProxyRequest { host: host.to_owned(), port: port.parse().ok()?, head: None });
     }
     let rest = target.strip_prefix("http://")?;
     let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
@@ -143,7 +143,7 @@ fn asked(head: &str) -> Option<Asked> {
     let slash = if path.starts_with('/') { "" } else { "/" };
     let first = format!("{method} {slash}{path} HTTP/1.1\r\nHost: {authority}\r\nConnection: close\r\n");
     let head = headers.split("\r\n").filter(own).fold(first, |head, line| head + line + "\r\n") + "\r\n";
-    Some(Asked { host: host.to_owned(), port, head: Some(head) })
+    Some(ProxyRequest { host: host.to_owned(), port, head: Some(head) })
 }
 
 fn refuse(client: &mut TcpStream, status: &str, why: &str) {
@@ -192,7 +192,7 @@ mod tests {
     /// Registries and providers of models share addresses: a client that asked for one could have named the other there.
     #[test]
     fn nothing_is_passed_on_to_a_host_before_it_is_named() {
-        let way = Way { host: "registry.npmjs.org".to_owned(), port: 443, named: true };
+        let way = AllowedHost { host: "registry.npmjs.org".to_owned(), port: 443, named: true };
         let through = |said: &[u8]| {
             let ((mut client, near), (server, mut far)) = (pair(), pair());
             client.write_all(said).unwrap();
