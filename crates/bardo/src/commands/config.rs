@@ -17,7 +17,7 @@ pub(crate) fn dispatch(home: &Home, verb: &ConfigVerb, json: bool) -> Result<Exi
                     let place = home.golem(name)?;
                     let settings = Settings::load(File::Golem, Some(&place.config()), std::iter::empty(), &[])?;
                     let (golem, _) = vault::Reader::open(&place.database())?.wake()?;
-                    if let Some((key, _, is)) = settings.contradicts(&golem.life().birth())? {
+                    if let Some((key, _, is)) = settings.contradicts(golem.life().birth())? {
                         output::complain(format!(
                             "golem.toml differs from what {name} was born with ({key} was {is}); only the birth counts"
                         ));

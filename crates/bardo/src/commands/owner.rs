@@ -55,7 +55,7 @@ pub(crate) fn fund(home: &Home, money: &Money, json: bool) -> Result<ExitCode, E
 pub(crate) fn policy(home: &Home, name: &str, set: &[String], json: bool) -> Result<ExitCode, Error> {
     let place = home.golem(name)?;
     let (golem, _) = place.wake()?;
-    let now = Settings::of_policy(&golem.life().policy());
+    let now = Settings::of_policy(golem.life().policy());
     if set.is_empty() {
         let keys = now.iter().filter_map(|flag| flag.split_once('='));
         if json {

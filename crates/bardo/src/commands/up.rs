@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use gateway;
 use serde_json::json;
 use server::up::notify::Telling;
 use server::up::{Archiving, Asker, ChoreChanges, ChoreSettings, Plan, Up, api};

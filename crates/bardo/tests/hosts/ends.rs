@@ -385,7 +385,7 @@ fn an_heir_lives_under_the_policy_in_force_and_is_frozen_if_its_predecessor_was(
     let made = make.env("BARDO__POLICY__STOP", "0").env("BARDO__FUNDS__CAPITAL", "900").output().unwrap();
     assert!(made.status.success(), "{}", text(&made.stderr));
     let heir = life(&tent, "bob-2");
-    assert_eq!((&heir.policy(), &heir.birth().constitution.policy), (&bob.policy(), &*bob.policy()));
+    assert_eq!((&heir.policy(), &heir.birth().constitution.policy), (&bob.policy(), bob.policy()));
     let born = |life: &golem::Life| golem::constitution::Constitution {
         policy: (*bob.policy()).clone(),
         ..life.birth().constitution.clone()

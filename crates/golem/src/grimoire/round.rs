@@ -240,7 +240,7 @@ impl Learn<'_> {
         let life = self.life;
         if let (Some(domain), Some(rehearsed)) = (self.direction(), &life.dreams().rehearsed) {
             let claim = Expectation { domain, effect: 0.4, stance: Stance::Reduce };
-            let text = format!("{}: {}", self.words(&rehearsed.omen, &claim), rehearsed.words(&life.policy()));
+            let text = format!("{}: {}", self.words(&rehearsed.omen, &claim), rehearsed.words(life.policy()));
             let mut entry = draft(Kind::Warning, &text, source(life, How::Dreamt), life.now());
             (entry.condition, entry.claim, entry.domain) = (Some(rehearsed.omen.clone()), Some(claim), Some(domain));
             (entry.initial, entry.status) = (life.constitution().dream.insight, Status::Candidate);

@@ -74,7 +74,7 @@ fn obey(draft: &mut Draft<'_>, id: CommandId, command: &Command) -> Result<(), R
         Command::Dreams { on } => dream::switched(draft, *on),
         Command::Wake => dream::wake(draft, Waker::Owner),
         Command::Retire { reason } => mortality::die(draft, Cause::OwnerKill { reason: clip(reason) }),
-        Command::Amend { instead_of, .. } if *instead_of != policy::policy_hash(&draft.policy()) => {
+        Command::Amend { instead_of, .. } if *instead_of != policy::policy_hash(draft.policy()) => {
             return Err(Refusal::Stale);
         }
         Command::Amend { policy, .. } if !policy.fits(&draft.birth().world) => return Err(Refusal::Unknown),

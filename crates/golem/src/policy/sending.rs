@@ -68,7 +68,7 @@ pub(crate) fn previewed(draft: &mut Draft<'_>, key: u64, look: u8, quote: Option
             let permit = Permit {
                 key,
                 preview: preview_hash(&flight, &quote),
-                policy: policy_hash(&draft.policy()),
+                policy: policy_hash(draft.policy()),
                 expires: draft.at() + patience(draft),
                 gas: gas_most(draft, &quote),
                 least: least(draft, &flight, &quote),

@@ -50,7 +50,7 @@ pub fn prompt(life: &Life, question: &Question, recalled: &[String]) -> Prompt {
     }
     let purpose = question.purpose;
     if !life.strategy().is_empty() && !matches!(purpose, Purpose::Fragment | Purpose::Observe) {
-        user.part("Your owner would have you keep in mind", &life.strategy());
+        user.part("Your owner would have you keep in mind", life.strategy());
     }
     if purpose != Purpose::Reflect {
         world(&mut user, life, question);

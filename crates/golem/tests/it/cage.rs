@@ -142,10 +142,10 @@ fn anything(golem: &Golem, dice: &mut Dice) -> What {
                 1 => Command::Pause,
                 2 => Command::Dream,
                 6..=8 => Command::Approve { key: dice.of(&[key, life.flights_made()]), yes: dice.below(4) > 0 },
-                3 => Command::Amend { policy: Box::new(policy(dice)), instead_of: policy_hash(&life.policy()) },
+                3 => Command::Amend { policy: Box::new(policy(dice)), instead_of: policy_hash(life.policy()) },
                 4 => Command::Amend {
                     policy: Box::new(Constitution::bare().policy),
-                    instead_of: policy_hash(&life.policy()),
+                    instead_of: policy_hash(life.policy()),
                 },
                 _ => Command::Resume,
             };
@@ -212,7 +212,7 @@ impl Warden {
                     assert!(
                         matches!(what, What::Commanded { command: Command::Approve { yes: true, key: k }, .. } if k == key)
                     );
-                    self.approved.insert((*key, policy_hash(&life.policy())));
+                    self.approved.insert((*key, policy_hash(life.policy())));
                 }
                 _ => {}
             }
@@ -225,7 +225,7 @@ impl Warden {
                 assert!(permit.expires >= life.now() && self.permits.contains(&key) && most == flight.reserved);
                 if life.birth().world.actions[usize::from(action)].effect == Effect::Adds {
                     assert!(!life.heartbeat().frozen && !life.heartbeat().paused && !life.is_dead());
-                    assert!(life.phase() >= Phase::Stable && permit.policy == policy_hash(&life.policy()));
+                    assert!(life.phase() >= Phase::Stable && permit.policy == policy_hash(life.policy()));
                 }
             }
         }
@@ -453,7 +453,7 @@ fn profit_becomes_credit_by_the_share_the_owner_set_and_losses_come_off_first() 
     let (credit, result) = (golem.life().purse().credit, golem.life().capital().result());
     let mut harvested = golem.life().capital().harvested;
     let policy = PolicyFigures { stop_bps: 0, max_drawdown_bps: 0, ..Constitution::bare().policy };
-    let instead_of = policy_hash(&golem.life().policy());
+    let instead_of = policy_hash(golem.life().policy());
     command(&mut golem, Command::Amend { policy: Box::new(policy), instead_of });
     // A rise, then it is given up; a loss; and a rise that only makes the loss good.
     let mut gained = Vec::new();

@@ -442,7 +442,7 @@ fn where_dollars_are_imputed_a_loop_is_measured_by_what_its_tokens_would_cost() 
 
 #[test]
 fn a_policy_from_before_caps_nothing_beside_money() {
-    let mut policy = serde_json::to_value(&*Agent::given(GIVEN, |_| {}).life().policy()).unwrap();
+    let mut policy = serde_json::to_value(Agent::given(GIVEN, |_| {}).life().policy()).unwrap();
     for added in ["caps", "imputed"] {
         assert!(policy.as_object_mut().unwrap().remove(added).is_some());
     }

@@ -150,7 +150,7 @@ fn sends(sent: Sent) -> (Rig, What) {
 }
 
 fn amend(rig: &mut Rig, policy: PolicyFigures) {
-    let instead_of = policy_hash(&rig.golem.life().policy());
+    let instead_of = policy_hash(rig.golem.life().policy());
     rig.command(Command::Amend { policy: Box::new(policy), instead_of });
 }
 

@@ -125,7 +125,7 @@ fn staying_sure_of_what_is_no_longer_true_is_punished_and_the_cause_of_death_nam
     assert!(after < 0.2, "{after}");
     // Wrong about the coin and about the level: touch is lost, and death says where.
     stubborn.ticks(20_000, NOTHING);
-    let death = stubborn.golem.life().death().clone().expect("it does not live on like this");
+    let death = stubborn.golem.life().death().expect("it does not live on like this");
     let Cause::EpistemicSenescence { failing_domains, final_fitness, .. } = &death.cause else {
         panic!("{:?}", death.cause)
     };

@@ -500,7 +500,7 @@ fn what_pressed_is_on_record_at_death_and_what_passed_is_worth_knowing() {
     }
     golem.propose(0, 2.0);
     golem.command(Command::Retire { reason: String::new() });
-    let death = golem.life().death().clone().unwrap();
+    let death = golem.life().death().unwrap();
     assert!(death.open.iter().any(|open| open.kind == Kind::IdentityViolation), "{:?}", death.open);
 }
 

@@ -153,7 +153,7 @@ impl Arrival {
             standing = label::standing(home, &label, consent.signed_by.as_deref(), consent.take_over)?;
             called = Some(label.name);
         }
-        file_yields_birth(crib.folder(), &golem.life().birth())?;
+        file_yields_birth(crib.folder(), golem.life().birth())?;
         if golem.life().transfers_taken() == 0 {
             return Err(Error::Usage(
                 "it was never given its first money, so it has never lived; make a new one".into(),

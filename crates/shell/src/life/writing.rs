@@ -44,7 +44,7 @@ impl Lodging {
     pub(crate) fn new(desk: Arc<Desk>, name: &Name, golem: &Golem, tip: Hash) -> Lodging {
         let (name, next): (Arc<str>, _) = (name.as_str().into(), golem.seq() + 1);
         let life = golem.life();
-        let unheard = |shore: &Shore| shore.unheard_by(life.id(), &life.clade());
+        let unheard = |shore: &Shore| shore.unheard_by(life.id(), life.clade());
         let unheard = desk.shore.as_ref().map(unheard).unwrap_or_default();
         desk.post.arrive(&name, life.id(), life.clade().taught, unheard);
         let (lines, messages, notes) = (Vec::new(), Vec::new(), Vec::new());

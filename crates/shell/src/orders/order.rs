@@ -224,9 +224,9 @@ pub fn amend(place: &GolemHome, set: &[String]) -> Result<Command, Error> {
     if let Some(other) = set.iter().find(|flag| !flag.starts_with("policy.")) {
         return Err(Error::Usage(format!("only policy keys can be changed in a life; {other} was settled at birth")));
     }
-    let instead_of = golem::policy::policy_hash(&golem.life().policy());
+    let instead_of = golem::policy::policy_hash(golem.life().policy());
     let flags: Vec<String> =
-        Settings::of_policy(&golem.life().policy()).into_iter().chain(set.iter().cloned()).collect();
+        Settings::of_policy(golem.life().policy()).into_iter().chain(set.iter().cloned()).collect();
     let policy = Settings::load(File::Golem, None, std::iter::empty(), &flags)?.policy();
     let world = &golem.life().birth().world;
     if !policy.fits(world) {

@@ -124,7 +124,7 @@ fn input(g: &Golem, d: &mut Dice, price: &mut f64, level: &mut f64) -> Input {
                     amount: Usdc::micros(1 + d.below(5_000_000) as i64),
                 },
                 4 => Command::Amend {
-                    instead_of: golem::policy::policy_hash(&g.life().policy()),
+                    instead_of: golem::policy::policy_hash(g.life().policy()),
                     policy: Box::new(PolicyFigures { stop_bps: d.of(&[0, 500, 2000]), ..Constitution::bare().policy }),
                 },
                 _ => Command::Resume,
@@ -290,7 +290,7 @@ fn an_allow_list_is_bounded() {
         what: What::Commanded {
             id: CommandId([1; 8]),
             command: Command::Amend {
-                instead_of: golem::policy::policy_hash(&g.life().policy()),
+                instead_of: golem::policy::policy_hash(g.life().policy()),
                 policy: Box::new(policy),
             },
         },

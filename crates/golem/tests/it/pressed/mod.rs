@@ -68,7 +68,7 @@ impl Pressed {
     }
 
     pub fn stress(&self) -> &Stress {
-        &self.life().stress()
+        self.life().stress()
     }
 
     pub fn load(&self) -> f64 {
