@@ -4,6 +4,7 @@
 mod blocks;
 mod pages;
 mod reference;
+mod specification;
 
 // The parser belongs to a program, which tests cannot link to.
 #[allow(dead_code)]
