@@ -93,7 +93,7 @@ fn tests() -> BTreeSet<String> {
         let source = fs::read_to_string(&path).unwrap();
         let mut marked = false;
         for line in source.lines().map(str::trim_start).filter(|line| !line.starts_with("//")) {
-            if line.starts_with("#[test]") {
+            if line.starts_with("#[test]") || line.starts_with("#[tokio::test") {
                 marked = true;
             } else if let Some((_, rest)) = line.split_once("fn ").filter(|_| marked) {
                 found.insert(rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect());
