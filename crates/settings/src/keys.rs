@@ -17,21 +17,57 @@ pub struct SettingKey {
     pub about: &'static str,
 }
 
-/// Another name for a key, with what makes its number readable there.
+/// Another name for a key, and how a value is written under it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Spelling {
     pub(super) spelled: &'static str,
     pub(super) path: &'static str,
-    pub(super) unit: &'static str,
+    pub(super) form: Form,
+}
+
+/// How a value is written under a name of the documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// As under our own name.
+    Plain,
+    /// A bare number counts in this unit.
+    Unit(&'static str),
+    /// A list of tables, one for each move of the market; the smallest move counts.
+    Moves,
+}
+
+/// A value of the documents that means another one here, and what to tell an owner who writes it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ValueSpelling {
+    pub(super) path: &'static str,
+    pub(super) spelled: &'static str,
+    pub(super) means: &'static str,
+    pub(super) remark: &'static str,
 }
 
 /// Names the documents use for a key that is called something else here.
 pub(super) static SPELLINGS: &[Spelling] = &[
-    Spelling { spelled: "mortality.vitality.reference_lifespan", path: "mortality.lifespan", unit: " ticks" },
-    Spelling { spelled: "succession.strategy_drift_allowed", path: "succession.min_divergence", unit: "" },
-    Spelling { spelled: "dream_inference_provider", path: "dream.inference_provider", unit: "" },
-    Spelling { spelled: "dream.autonomous_threshold", path: "dream.schedule.autonomous_threshold", unit: "" },
+    also("mortality.vitality.reference_lifespan", "mortality.lifespan", Form::Unit(" ticks")),
+    also("succession.strategy_drift_allowed", "succession.min_divergence", Form::Plain),
+    also("succession.min_playbook_divergence", "succession.min_divergence", Form::Plain),
+    also("dream_inference_provider", "dream.inference_provider", Form::Plain),
+    also("dream.schedule", "dream.schedule.mode", Form::Plain),
+    also("dream.autonomous_threshold", "dream.schedule.autonomous_threshold", Form::Plain),
+    also("dream.wake_interrupts.market_thresholds", "dream.wake_interrupts.world_move", Form::Moves),
+    also("styx.vault.ttl", "styx.keep", Form::Unit("d")),
 ];
+
+const fn also(spelled: &'static str, path: &'static str, form: Form) -> Spelling {
+    Spelling { spelled, path, form }
+}
+
+/// Values the documents have for a choice that is not made here.
+pub(super) static VALUE_SPELLINGS: &[ValueSpelling] = &[ValueSpelling {
+    path: "mortality.affect.appraisal_model",
+    spelled: "chain-of-emotion",
+    means: "rule_based",
+    remark: "no model appraises here, because a mood limits what may be risked; moods come from the table (rule_based)",
+}];
 
 const UNIT: SettingKind = SettingKind::Number { min: 0.0, max: 1.0 };
 const STEEPNESS: SettingKind = SettingKind::Number { min: 0.1, max: 1_000.0 };
@@ -228,11 +264,10 @@ keys! {
     Golem "dream.imagination.exploration_temperature", UNIT, "0.9", "how freely it imagines at most";
     Golem "dream.consolidation.hypothesis_confidence", SettingKind::Number { min: 0.1, max: 0.6 }, "0.2", "confidence a dreamt hypothesis begins with";
     Golem "dream.consolidation.insight_confidence", SettingKind::Number { min: 0.1, max: 0.6 }, "0.3", "confidence a dreamt insight begins with";
-    Golem "dream.consolidation.validation_required", SettingKind::NotYet, "", "waking life must confirm what was dreamt";
+    Golem "dream.consolidation.validation_required", SettingKind::Fixed("true"), "true", "waking life must confirm what was dreamt";
     Golem "dream.consolidation.max_staged_revisions", SettingKind::Integer { min: 0, max: 10 }, "10", "ideas that may be on trial at once";
     Golem "dream.wake_interrupts.enabled", SettingKind::Bool, "true", "a moving world or a peer in need may end a dream; its owner always may";
     Golem "dream.wake_interrupts.world_move", SettingKind::Share { max: 1.0 }, "0.1", "change in the worth of a unit since it fell asleep that ends a dream; 0 for none";
-    Golem "dream.wake_interrupts.market_thresholds", SettingKind::NotYet, "", "moves of the market that end a dream";
 
     Golem "stress.mode", SettingKind::Choice(&["enforced", "visible", "off"]), "enforced", "whether stressors close gates, are only observed and shown, or neither";
     Golem "stress.objectives", SettingKind::Names, "", "domains in which work serves you; empty for all that have a weight";
@@ -250,20 +285,20 @@ keys! {
     Golem "succession.evidence", UNIT, "0.2", "share of what a rule has shown that crosses a death with it";
     Golem "succession.min_divergence", UNIT, "0.15", "share of what an heir would try that its predecessor was not born with";
     Golem "succession.inherit_grimoire", SettingKind::Bool, "true", "the heir inherits the memory";
-    Golem "succession.min_playbook_divergence", SettingKind::NotYet, "", "how much of the inherited playbook a life must change";
     Golem "succession.min_novel_entries", COUNT, "5", "entries of its own that a life should leave; with fewer it is marked low_divergence";
     Golem "succession.min_invalidated_entries", COUNT, "3", "entries it was left that a life should give up; the first of a line has none";
-    Golem "succession.require_explicit_gaps", SettingKind::NotYet, "", "memories must name what they do not know";
+    Golem "succession.require_explicit_gaps", SettingKind::Fixed("true"), "true", "what a life leaves names what it does not know";
     Golem "succession.min_question_ratio", UNIT, "0.1", "share of questions in what a life should leave";
-    Golem "death.bloodstain_retrieval_boost", SettingKind::NotYet, "", "how much sooner knowledge paid for by a death is recalled";
-    Golem "death.bloodstain_decay_multiplier", SettingKind::NotYet, "", "how much slower such knowledge fades";
+    Golem "death.bloodstain_retrieval_boost", SettingKind::Fixed("1.2"), "1.2", "weight of what was learned in dying when memory is searched";
+    Golem "death.bloodstain_decay_multiplier", SettingKind::Fixed("3.0"), "3.0", "how many times slower such knowledge fades";
     Golem "clade.enabled", SettingKind::Bool, "true", "it shares what it learns with its owner's other golems";
     Golem "clade.sharing_threshold", SettingKind::NotYet, "", "confidence from which an entry is shared";
 }
 
 impl SettingKey {
+    /// Whether an owner can set it.
     pub fn is_available(&self) -> bool {
-        self.kind != SettingKind::NotYet
+        !matches!(self.kind, SettingKind::NotYet | Kind::Fixed(_))
     }
 
     pub fn default_value(&self) -> Value {
@@ -321,6 +356,19 @@ mod tests {
         for spelling in SPELLINGS {
             assert!(KEYS.iter().any(|key| key.path == spelling.path), "{}", spelling.spelled);
             assert!(KEYS.iter().all(|key| key.path != spelling.spelled), "{}", spelling.spelled);
+        }
+        for value in VALUE_SPELLINGS {
+            let key = KEYS.iter().find(|key| key.path == value.path).unwrap();
+            assert!(key.kind.read(value.means).is_some() && key.kind.read(value.spelled).is_none(), "{}", value.path);
+        }
+    }
+
+    #[test]
+    fn what_stands_fixed_takes_its_own_value_and_no_other() {
+        for key in KEYS {
+            let Kind::Fixed(only) = key.kind else { continue };
+            assert!(key.kind.read(only).is_some() && key.kind.read(key.default).is_some(), "{}", key.path);
+            assert!(["false", "2", "", "yes"].iter().all(|other| key.kind.read(other).is_none()), "{}", key.path);
         }
     }
 }

@@ -47,6 +47,8 @@ pub enum SettingKind {
     Levels,
     /// Another kind, or empty for none.
     Maybe(&'static SettingKind),
+    /// A figure of the documents that stands so here. Its own value is accepted and no other.
+    Fixed(&'static str),
     /// The documents name the key; what it takes is decided when the feature arrives.
     NotYet,
 }
@@ -96,7 +98,11 @@ impl SettingKind {
                 let span = read_span(text)?;
                 (min <= span && span <= max).then_some(Value::Span(span))
             }
-            SettingKind::Choice(words) => words.contains(&text).then(|| Value::Text(text.to_owned())),
+            SettingKind::Choice(words) => {
+                // The documents join words with hyphens.
+                let word = if words.contains(&text) { text.to_owned() } else { text.replace('-', "_") };
+                words.contains(&word.as_str()).then_some(Value::Text(word))
+            }
             SettingKind::Name => is_name(text).then(|| Value::Text(text.to_owned())),
             SettingKind::Text => {
                 (text.len() <= 4_000 && !text.chars().any(char::is_control)).then(|| Value::Text(text.to_owned()))
@@ -112,25 +118,33 @@ impl SettingKind {
             SettingKind::Levels => is_levels(text).then(|| Value::Text(text.to_owned())),
             SettingKind::Maybe(_) if text.is_empty() => Some(Value::Nothing),
             SettingKind::Maybe(kind) => kind.read(text),
-            SettingKind::NotYet => None,
+            SettingKind::Fixed(only) => {
+                let same = match (text.parse::<f64>(), only.parse::<f64>()) {
+                    (Ok(number), Ok(only)) => number == only,
+                    _ => text == only,
+                };
+                same.then(|| Value::Text(only.to_owned()))
+            }
+            Kind::NotYet => None,
         }
     }
 
     /// Reads a value of a file. A file has types of its own, and a quoted number is not a number there.
     pub fn read_toml(&self, value: &Toml) -> Option<Value> {
         let text = match (self, value) {
-            (SettingKind::Bool, Toml::Boolean(b)) => b.value().to_string(),
+            (SettingKind::Bool | Kind::Fixed(_), Toml::Boolean(b)) => b.value().to_string(),
             (
                 SettingKind::Integer { .. }
                 | SettingKind::Number { .. }
                 | SettingKind::Share { .. }
                 | SettingKind::Money
-                | SettingKind::Seed,
+                | SettingKind::Seed
+                | Kind::Fixed(_),
                 Toml::Integer(n),
             ) => n.value().to_string(),
             // The shortest digits that name a float are those that were written, up to fifteen of them:
             // enough for any amount of money to pass through exactly.
-            (SettingKind::Number { .. } | SettingKind::Share { .. } | SettingKind::Money, Toml::Float(n)) => {
+            (SettingKind::Number { .. } | SettingKind::Share { .. } | SettingKind::Money | Kind::Fixed(_), Toml::Float(n)) => {
                 n.value().to_string()
             }
             (
@@ -184,7 +198,8 @@ impl SettingKind {
             }
             SettingKind::Moment => "a date such as 2026-01-31 or 2026-01-31T12:00:00Z".to_owned(),
             SettingKind::Maybe(kind) => format!("{}, or \"\" for none", kind.expected()),
-            SettingKind::NotYet => "nothing yet".to_owned(),
+            SettingKind::Fixed(only) => format!("{only}, as it stands"),
+            Kind::NotYet => "nothing yet".to_owned(),
         }
     }
 }

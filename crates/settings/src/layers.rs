@@ -8,8 +8,8 @@ use std::path::Path;
 
 use golem::{Span, Time, Usdc};
 
-use super::keys::{SettingKey, available};
-use super::kind::Value;
+use super::keys::{Form, SettingKey, available};
+use super::kind::{SettingKind, Value};
 use super::problem::{ConfigError, File, Problem, quoted};
 use super::reader::{self, LARGEST};
 use super::spelling::{self, Meant};
@@ -20,6 +20,8 @@ const PREFIX: &str = "BARDO__";
 pub struct Settings {
     file: File,
     entries: Vec<LayerEntry>,
+    /// Values of the documents in its file that mean something else here.
+    remarks: Vec<Problem>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -82,7 +84,8 @@ impl Settings {
         let mut problems = Vec::new();
         if let Some((name, text)) = text {
             match reader::read(file, name, text) {
-                Ok(found) => {
+                Ok((found, remarks)) => {
+                    settings.remarks = remarks;
                     for (path, (value, line)) in found {
                         settings.set(path, value, Origin::File { name: name.to_owned(), line });
                     }
@@ -99,7 +102,7 @@ impl Settings {
 
     pub fn defaults(file: File) -> Settings {
         let entry = |key: &'static SettingKey| LayerEntry { key, value: key.default_value(), origin: Origin::Default };
-        Settings { file, entries: available(file).map(entry).collect() }
+        Settings { file, entries: available(file).map(entry).collect(), remarks: Vec::new() }
     }
 
     fn take_environment(&mut self, environment: impl IntoIterator<Item = (String, String)>) -> Vec<Problem> {
@@ -119,7 +122,7 @@ impl Settings {
                     }
                     _ => self.set(key.path, value, Origin::Environment(variable.clone())),
                 },
-                Err(Refused::OtherFile(_)) => {}
+                Err(Refused::OtherFile(_) | Refused::Stands) => {}
                 Err(Refused::Wrong(message)) => problems.push(Problem::new(place(), message)),
             }
         }
@@ -137,6 +140,7 @@ impl Settings {
             let words: Vec<String> = path.trim().split('.').map(spelling::snake).collect();
             match self.read_word(&words.join("."), text) {
                 Ok((key, value)) => self.set(key.path, value, Origin::Flag(flag.clone())),
+                Err(Refused::Stands) => {}
                 Err(Refused::OtherFile(other)) => {
                     problems.push(Problem::new(place, format!("'{}' belongs in {other}", quoted(path))));
                 }
@@ -150,13 +154,18 @@ impl Settings {
     fn read_word(&self, path: &str, text: &str) -> Result<(&'static SettingKey, Value), Refused> {
         match spelling::meant(path) {
             Meant::Key { key, .. } if key.file != self.file => Err(Refused::OtherFile(key.file)),
-            Meant::Key { key, .. } if !key.is_available() => Err(Refused::Wrong(reader::not_yet(path))),
-            Meant::Key { key, unit } => {
+            Meant::Key { key, .. } if key.kind == Kind::NotYet => Err(Refused::Wrong(reader::not_yet(path))),
+            Meant::Key { key, form } => {
                 let bare = text.trim().bytes().all(|byte| byte.is_ascii_digit() || byte == b'_');
-                let value = if bare && !unit.is_empty() { format!("{text}{unit}") } else { text.to_owned() };
-                match key.kind.read(&value) {
-                    Some(value) => Ok((key, value)),
-                    None => {
+                let value = match form {
+                    Form::Unit(unit) if bare => format!("{text}{unit}"),
+                    _ => text.to_owned(),
+                };
+                match (key.kind, key.kind.read(&value)) {
+                    (Kind::Fixed(_), Some(_)) => Err(Refused::Stands),
+                    (Kind::Fixed(only), None) => Err(Refused::Wrong(reader::fixed(path, only))),
+                    (_, Some(value)) => Ok((key, value)),
+                    (_, None) => {
                         let found = format!("\"{}\"", quoted(text));
                         Err(Refused::Wrong(reader::wrong(key, &found, key.default_value().plain())))
                     }
@@ -184,6 +193,11 @@ impl Settings {
         let entry = self.entries.iter_mut().find(|entry| entry.key.path == path);
         let entry = entry.unwrap_or_else(|| panic!("'{path}' is not a key of {}", self.file));
         (entry.value, entry.origin) = (value, origin);
+    }
+
+    /// Remarks on values of the documents in its file that mean something else here, each with its line.
+    pub fn remarks(&self) -> &[Problem] {
+        &self.remarks
     }
 
     pub(super) fn entries(&self) -> &[LayerEntry] {
@@ -324,6 +338,8 @@ impl Settings {
 
 enum Refused {
     OtherFile(File),
+    /// A value that stands so whether it is set or not.
+    Stands,
     Wrong(String),
 }
 

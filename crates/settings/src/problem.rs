@@ -40,9 +40,15 @@ impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, problem) in self.problems.iter().enumerate() {
             let end = if at == 0 { "" } else { "\n" };
-            write!(f, "{end}{}: {}", problem.place, problem.message)?;
+            write!(f, "{end}{problem}")?;
         }
         Ok(())
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.message)
     }
 }
 

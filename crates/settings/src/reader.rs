@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use toml_edit::{Document, Item, Key as TomlKey, TableLike, Value as Toml};
+use toml_edit::{Array, Document, Item, Key as TomlKey, TableLike, Value as Toml};
 
-use super::keys::SettingKey;
-use super::kind::Value;
+use super::keys::{Form, SettingKey};
+use super::kind::{SettingKind, Value};
 use super::problem::{File, Problem, quoted};
 use super::spelling::{self, Meant};
 
@@ -15,8 +15,9 @@ pub(super) type FoundValues = BTreeMap<&'static str, (Value, usize)>;
 /// Far more than any configuration needs; a journal given by mistake is not read to its end.
 pub(super) const LARGEST: u64 = 1 << 20;
 
-/// Reads a file's text; `name` is what messages call the file.
-pub(super) fn read(file: File, name: &str, text: &str) -> Result<FoundValues, Vec<Problem>> {
+/// Reads a file's text, with remarks on values of the documents that mean something else here; `name` is what messages
+/// call the file.
+pub(super) fn read(file: File, name: &str, text: &str) -> Result<(FoundValues, Vec<Problem>), Vec<Problem>> {
     if text.len() as u64 > LARGEST {
         return Err(vec![Problem::new(name, "is larger than a megabyte, which no configuration is")]);
     }
@@ -27,7 +28,7 @@ pub(super) fn read(file: File, name: &str, text: &str) -> Result<FoundValues, Ve
         let message = twice(text, line).filter(|_| message == "duplicate key").unwrap_or(message);
         vec![Problem::new(format!("{name}:{line}:{column}"), message)]
     })?;
-    let mut reader = Reader { file, name, lines, found: FoundValues::new(), problems: Vec::new() };
+    let mut reader = Reader { file, name, lines, found: FoundValues::new(), remarks: Vec::new(), problems: Vec::new() };
     reader.walk("", document.as_table(), 1);
     reader.finish()
 }
@@ -64,6 +65,7 @@ struct Reader<'a> {
     name: &'a str,
     lines: Lines,
     found: FoundValues,
+    remarks: Vec<(usize, String)>,
     problems: Vec<(usize, String)>,
 }
 
@@ -74,7 +76,11 @@ impl Reader<'_> {
             let written = join(section, word);
             let path = join(section, &spelling::snake(word));
             match spelling::meant(&path) {
-                Meant::Key { key, unit } => self.key(key, unit, &written, item, line),
+                // The documents have a key where we have a section.
+                Meant::Key { .. } if item.is_table_like() && spelling::is_section(&path) => {
+                    self.section(&path, item, line);
+                }
+                Meant::Key { key, form } => self.key(key, form, &written, item, line),
                 Meant::Section => self.section(&path, item, line),
                 Meant::Nothing => {
                     let (what, hint) = match item.as_table_like() {
@@ -99,20 +105,25 @@ impl Reader<'_> {
         }
     }
 
-    fn key(&mut self, key: &'static SettingKey, unit: &str, written: &str, item: &Item, line: usize) {
+    fn key(&mut self, key: &'static SettingKey, form: Form, written: &str, item: &Item, line: usize) {
         let written = quoted(written);
         if key.file != self.file {
-            let later = if key.is_available() { "" } else { ", and is not available yet in this version" };
+            let later = if key.kind == Kind::NotYet { ", and is not available yet in this version" } else { "" };
             self.problem(line, format!("'{written}' belongs in {}{later}", key.file));
-        } else if !key.is_available() {
+        } else if key.kind == Kind::NotYet {
             self.problem(line, not_yet(&written));
+        } else if let Kind::Fixed(only) = key.kind {
+            if item.as_value().and_then(|value| key.kind.read_toml(value)).is_none() {
+                self.problem(line, fixed(&written, only));
+            }
         } else if let Some((_, before)) = self.found.get(key.path) {
             let message = format!("'{}' is already set in line {before}; keep one of the two", key.path);
             self.problem(line, message);
         } else {
-            match read_value(key, unit, item) {
-                Some(value) => {
+            match read_value(key, form, item) {
+                Some((value, remark)) => {
                     self.found.insert(key.path, (value, line));
+                    self.remarks.extend(remark.map(|remark| (line, format!("'{written}': {remark}"))));
                 }
                 None => {
                     let message = wrong(key, &describe(item), key.default_value().to_toml());
@@ -131,25 +142,65 @@ impl Reader<'_> {
         self.problems.push((line, message));
     }
 
-    fn finish(mut self) -> Result<FoundValues, Vec<Problem>> {
+    fn finish(mut self) -> Result<(FoundValues, Vec<Problem>), Vec<Problem>> {
+        let name = self.name;
+        let placed = |told: Vec<(usize, String)>| {
+            let place = |(line, message): (usize, String)| Problem::new(format!("{name}:{line}"), message);
+            told.into_iter().map(place).collect::<Vec<Problem>>()
+        };
         if self.problems.is_empty() {
-            return Ok(self.found);
+            return Ok((self.found, placed(self.remarks)));
         }
         self.problems.sort_by_key(|(line, _)| *line);
-        let name = self.name;
-        Err(self.problems.into_iter().map(|(line, message)| Problem::new(format!("{name}:{line}"), message)).collect())
+        Err(placed(self.problems))
     }
 }
 
-fn read_value(key: &SettingKey, unit: &str, item: &Item) -> Option<Value> {
-    match item.as_value()? {
-        Toml::Integer(n) if !unit.is_empty() => key.kind.read(&format!("{}{unit}", n.value())),
-        value => key.kind.read_toml(value),
+/// The value that an item means, and what to say if it means something else than the documents have it mean.
+fn read_value(key: &SettingKey, form: Form, item: &Item) -> Option<(Value, Option<String>)> {
+    let value = match (form, item.as_value()?) {
+        (Form::Unit(unit), Toml::Integer(n)) => key.kind.read(&format!("{}{unit}", n.value())),
+        (Form::Moves, Toml::Array(moves)) => return read_moves(key, moves),
+        (_, value) => match value.as_str().and_then(|text| spelling::other_value(key, text)) {
+            Some(other) => return Some((key.kind.read(other.means)?, Some(other.remark.to_owned()))),
+            None => key.kind.read_toml(value),
+        },
+    };
+    value.map(|value| (value, None))
+}
+
+/// The smallest of the documents' moves, each `{ asset, changePercent, window }`; an empty list is no move at all.
+fn read_moves(key: &Key, moves: &Array) -> Option<(Value, Option<String>)> {
+    let mut least: Option<f64> = None;
+    for one in moves.iter() {
+        let mut percent = None;
+        for (word, value) in one.as_inline_table()?.iter() {
+            match spelling::snake(word).as_str() {
+                "asset" | "window" => {}
+                "change_percent" => percent = value.as_float().or(value.as_integer().map(|n| n as f64)),
+                _ => return None,
+            }
+        }
+        let percent = percent.filter(|percent| *percent > 0.0)?;
+        least = Some(least.map_or(percent, |least| least.min(percent)));
     }
+    let value = key.kind.read(&(least.unwrap_or(0.0) / 100.0).to_string())?;
+    let remark = |percent: f64| {
+        format!(
+            "asset and window are not read; a night ends once a unit of its world is worth {percent} % more or less \
+             than when it fell asleep ({})",
+            key.path
+        )
+    };
+    Some((value, least.map(remark)))
 }
 
 pub(super) fn not_yet(path: &str) -> String {
     format!("'{path}' is not available yet in this version")
+}
+
+pub(super) fn fixed(path: &str, only: &str) -> String {
+    format!("'{path}' is {only} in this version and cannot be set otherwise; leave it out")
 }
 
 /// A message with the value found, the expected form, and an example.

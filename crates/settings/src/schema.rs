@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::keys::{SPELLINGS, SettingKey, available};
+use super::keys::{Form, KEYS, SettingKey, SPELLINGS, available};
 use super::kind::SettingKind;
 use super::problem::File;
 use super::spelling::camel;
@@ -19,8 +19,18 @@ pub fn schema(file: File) -> Json {
     }
     for spelling in SPELLINGS {
         if let Some(key) = available(file).find(|key| key.path == spelling.path) {
-            let old = json!({ "type": "integer", "minimum": 0 });
+            let old = match spelling.form {
+                Form::Plain => shape(key.kind),
+                Form::Unit(_) => json!({ "type": ["integer", "string"], "minimum": 0, "pattern": SPAN }),
+                Form::Moves => json!({ "type": "array" }),
+            };
             insert(&mut root, spelling.spelled, deprecated(old, key.path));
+        }
+    }
+    for key in KEYS.iter().filter(|key| key.file == file) {
+        if let Kind::Fixed(only) = key.kind {
+            let only: Json = serde_json::from_str(only).expect("what stands fixed is a number or a truth");
+            insert(&mut root, key.path, json!({ "const": only, "description": key.about }));
         }
     }
     root["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
@@ -45,7 +55,11 @@ fn shape(kind: SettingKind) -> Json {
             json!({ "type": ["string", "number"], "pattern": MONEY, "minimum": 0, "maximum": 1_000_000_000 })
         }
         SettingKind::Span { .. } => json!({ "type": "string", "pattern": SPAN }),
-        SettingKind::Choice(words) => json!({ "type": "string", "enum": words }),
+        SettingKind::Choice(words) => {
+            let joined = words.iter().filter(|word| word.contains('_')).map(|word| word.replace('_', "-"));
+            let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).chain(joined).collect();
+            json!({ "type": "string", "enum": words })
+        }
         SettingKind::Name => {
             json!({ "type": "string", "pattern": "^([A-Za-z0-9_][A-Za-z0-9._-]{0,63})?$" })
         }
@@ -60,7 +74,7 @@ fn shape(kind: SettingKind) -> Json {
         SettingKind::Levels => json!({ "type": "string", "maxLength": 500 }),
         SettingKind::Moment => json!({ "type": "string" }),
         SettingKind::Maybe(kind) => json!({ "anyOf": [shape(*kind), { "const": "" }] }),
-        SettingKind::NotYet => unreachable!("only available keys are described"),
+        SettingKind::Fixed(_) | Kind::NotYet => unreachable!("only available keys are described"),
     }
 }
 
@@ -88,6 +102,11 @@ fn insert(root: &mut Json, path: &str, shape: Json) {
     if other != word {
         properties.insert(other, deprecated(shape.clone(), path));
     }
+    // The documents have a key where we have a section.
+    let shape = match properties.remove(word) {
+        Some(section) => json!({ "anyOf": [section, shape] }),
+        None => shape,
+    };
     properties.insert(word.to_owned(), shape);
 }
 
@@ -117,7 +136,15 @@ mod tests {
         {
             assert!(accepts(&golem, refused).is_err(), "{refused}");
         }
-        assert_eq!(accepts(&golem, "mortality.vitality.reference_lifespan = 1000"), Ok(()));
+        for spelled in [
+            "mortality.vitality.reference_lifespan = 1000",
+            "succession.strategy_drift_allowed = 0.15",
+            "mortality.affect.appraisalModel = \"rule-based\"",
+            "dream.schedule = \"owner\"",
+            "dream.schedule.mode = \"owner\"",
+        ] {
+            assert_eq!(accepts(&golem, spelled), Ok(()), "{spelled}");
+        }
     }
 
     /// As much of JSON Schema as ours uses, patterns left out.
@@ -127,6 +154,7 @@ mod tests {
     }
 
     fn accepts_table(schema: &serde_json::Value, table: &dyn toml_edit::TableLike) -> Result<(), String> {
+        let schema = schema["anyOf"].get(0).unwrap_or(schema);
         assert_eq!((&schema["type"], &schema["additionalProperties"]), (&"object".into(), &false.into()));
         for (word, item) in table.iter() {
             let shape = schema["properties"].get(word).ok_or_else(|| format!("{word} is not in it"))?;

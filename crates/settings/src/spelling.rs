@@ -1,7 +1,8 @@
 //! From a path as it was written to the key that was meant: the documents' camelCase, their other names, and
 //! for what fits nothing the nearest key there is.
 
-use super::keys::{KEYS, SPELLINGS, SettingKey};
+use super::keys::{Form, KEYS, SettingKey, SPELLINGS, VALUE_SPELLINGS, ValueSpelling};
+use super::kind::SettingKind;
 use super::problem::File;
 
 /// Below this likeness a guess would puzzle more than it helps.
@@ -11,8 +12,8 @@ const ALIKE: f64 = 0.6;
 pub(super) enum Meant {
     Key {
         key: &'static SettingKey,
-        /// The unit of a bare number under this name.
-        unit: &'static str,
+        /// How a value is written under this name.
+        form: Form,
     },
     Section,
     Nothing,
@@ -20,20 +21,32 @@ pub(super) enum Meant {
 
 /// The key or section that a path in snake_case means.
 pub(super) fn meant(path: &str) -> Meant {
-    let (canonical, unit) = match SPELLINGS.iter().find(|spelling| spelling.spelled == path) {
-        Some(spelling) => (spelling.path, spelling.unit),
-        None => (path, ""),
+    let (canonical, form) = match SPELLINGS.iter().find(|spelling| spelling.spelled == path) {
+        Some(spelling) => (spelling.path, spelling.form),
+        None => (path, Form::Plain),
     };
     match KEYS.iter().find(|key| key.path == canonical) {
-        Some(key) => Meant::Key { key, unit },
-        None if KEYS.iter().any(|key| is_inside(key.path, path)) => Meant::Section,
+        Some(key) => Meant::Key { key, form },
+        None if is_section(path) => Meant::Section,
         None => Meant::Nothing,
     }
 }
 
+/// Whether keys stand below this path, under our own names or the documents'.
+pub(super) fn is_section(path: &str) -> bool {
+    let ours = KEYS.iter().map(|key| key.path);
+    ours.chain(SPELLINGS.iter().map(|spelling| spelling.spelled)).any(|known| is_inside(known, path))
+}
+
 /// Whether nothing in a section can be set yet.
 pub(super) fn is_not_yet(section: &str) -> bool {
-    KEYS.iter().filter(|key| is_inside(key.path, section)).all(|key| !key.is_available())
+    let mut inside = KEYS.iter().filter(|key| is_inside(key.path, section)).peekable();
+    inside.peek().is_some() && inside.all(|key| key.kind == Kind::NotYet)
+}
+
+/// The documents' value of a choice that is not made here.
+pub(super) fn other_value(key: &Key, written: &str) -> Option<&'static ValueSpelling> {
+    VALUE_SPELLINGS.iter().find(|value| value.path == key.path && value.spelled == written)
 }
 
 fn is_inside(path: &str, section: &str) -> bool {
@@ -74,7 +87,7 @@ pub(super) fn camel(word: &str) -> String {
 /// `; did you mean 'mortality.epistemic.fitness_window'?`, or where to look if nothing is near.
 pub(super) fn hint(path: &str, file: File) -> String {
     match nearest(path, file) {
-        Some(key) if !key.is_available() => {
+        Some(key) if key.kind == Kind::NotYet => {
             format!("; did you mean '{}' (not available yet)?", key.path)
         }
         Some(key) if key.file != file => format!("; did you mean '{}' of {}?", key.path, key.file),

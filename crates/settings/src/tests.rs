@@ -62,7 +62,7 @@ pub(super) fn another(key: &SettingKey) -> Value {
         (_, SettingKind::Maybe(SettingKind::Bool)) => "false",
         (_, SettingKind::Maybe(SettingKind::Number { max: 1.0, .. })) => "0.5",
         (_, SettingKind::Maybe(_)) => "5",
-        (_, SettingKind::NotYet) => unreachable!("{}", key.path),
+        (_, SettingKind::Fixed(_) | Kind::NotYet) => unreachable!("{}", key.path),
     };
     key.kind.read(text).unwrap_or_else(|| panic!("{}: {text}", key.path))
 }
@@ -212,9 +212,66 @@ fn the_documents_spellings_are_understood_at_every_level() {
     let flag = layered("", &[], &["mortality.vitality.reference_lifespan=1000"]).unwrap();
     assert_eq!(flag.span("mortality.lifespan"), Span::seconds(40_000));
     check_problems(
-        "[dream.wakeInterrupts]\nmarketThresholds = []",
-        &["golem.toml:2: 'dream.wake_interrupts.marketThresholds' is not available yet in this version"],
+        "[clade]\nsharingThreshold = 0.6",
+        &["golem.toml:2: 'clade.sharingThreshold' is not available yet in this version"],
     );
+}
+
+#[test]
+fn what_the_documents_let_an_owner_set_and_stands_fixed_here_takes_its_own_value_alone() {
+    let plain = golem("").unwrap();
+    let theirs = "[dream.consolidation]\nvalidationRequired = true\n[succession]\nrequire_explicit_gaps = true\n\
+                  [death]\nbloodstain_retrieval_boost = 1.2\nbloodstain_decay_multiplier = 3.0";
+    assert_eq!(golem(theirs).unwrap(), plain);
+    assert_eq!(layered("", &[("BARDO__DEATH__BLOODSTAIN_DECAY_MULTIPLIER", "3")], &[]).unwrap(), plain);
+    check_problems(
+        "[death]\nbloodstain_retrieval_boost = 2.0\n[dream.consolidation]\nvalidationRequired = false",
+        &[
+            "golem.toml:2: 'death.bloodstain_retrieval_boost' is 1.2 in this version and cannot be set otherwise; \
+             leave it out",
+            "golem.toml:4: 'dream.consolidation.validationRequired' is true in this version and cannot be set otherwise; \
+             leave it out",
+        ],
+    );
+}
+
+#[test]
+fn a_value_of_the_documents_that_means_something_else_here_is_remarked_on_by_its_line() {
+    let check = |text: &str, path: &str, value: &str, remarks: &[&str]| {
+        let settings = golem(text).unwrap();
+        assert_eq!(settings.value(path).plain(), value, "{text}");
+        let told: Vec<String> = settings.remarks().iter().map(ToString::to_string).collect();
+        assert_eq!(told, remarks, "{text}");
+    };
+    let moves = "dream.wake_interrupts.world_move";
+    let two = "{ asset = \"ETH\", changePercent = 12, window = \"5m\" }, { asset = \"BTC\", change_percent = 7.5 }";
+    check(
+        &format!("[dream.wakeInterrupts]\nmarketThresholds = [{two}]"),
+        moves,
+        "0.075",
+        &[
+            "golem.toml:2: 'dream.wake_interrupts.marketThresholds': asset and window are not read; a night ends once a unit \
+           of its world is worth 7.5 % more or less than when it fell asleep (dream.wake_interrupts.world_move)",
+        ],
+    );
+    check("[dream.wakeInterrupts]\nmarketThresholds = []", moves, "0.0", &[]);
+    check(
+        "mortality.affect.appraisalModel = \"chain-of-emotion\"",
+        "mortality.affect.appraisal_model",
+        "rule_based",
+        &[
+            "golem.toml:1: 'mortality.affect.appraisalModel': no model appraises here, because a mood limits what may be \
+           risked; moods come from the table (rule_based)",
+        ],
+    );
+    check("mortality.affect.appraisalModel = \"rule-based\"", "mortality.affect.appraisal_model", "rule_based", &[]);
+    check("[dream]\nschedule = \"owner\"", "dream.schedule.mode", "owner", &[]);
+    check("[dream]\nschedule = { mode = \"owner\" }", "dream.schedule.mode", "owner", &[]);
+    for wrong in ["[{ asset = \"ETH\" }]", "[{ changePercent = 0 }]", "[{ changePercent = 5, side = 1 }]", "[5]"] {
+        golem(&format!("[dream.wakeInterrupts]\nmarketThresholds = {wrong}")).expect_err(wrong);
+    }
+    let keep = check_text(File::Bardo, "bardo.toml", "[styx.vault]\nttl = 30").unwrap();
+    assert_eq!(keep.span("styx.keep"), Span::DAY.times(30));
 }
 
 #[test]

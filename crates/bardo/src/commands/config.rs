@@ -37,9 +37,11 @@ pub(crate) fn dispatch(home: &Home, verb: &ConfigVerb, json: bool) -> Result<Exi
             if kind == File::Golem {
                 settings.constitution()?;
             }
+            let remarks: Vec<String> = settings.remarks().iter().map(ToString::to_string).collect();
             if json {
-                output::json(&serde_json::json!({ "file": path, "fine": true }));
+                output::json(&serde_json::json!({ "file": path, "fine": true, "remarks": remarks }));
             } else {
+                remarks.iter().for_each(output::complain);
                 line(format!("{} is fine", path.display()));
             }
         }

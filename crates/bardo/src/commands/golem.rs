@@ -132,6 +132,7 @@ pub(crate) fn birth_of(home: &Home, new: New) -> Result<Living, Error> {
     flag("funds.credit", new.credit.map(plain));
     flag("funds.capital", new.capital.map(plain));
     let settings = settings(home, new.config.as_deref(), flags)?;
+    settings.remarks().iter().for_each(output::complain);
     let seed = settings.seed("world.seed");
     let bundle = match &new.from {
         Some(from) => {

@@ -1,8 +1,10 @@
 //! What the documentation shows is what happens: what is typed on a page is run (`pages`), and what stands between two marks on a
 //! page is written by the program. `BARDO_WRITE_DOCS=1` writes all of it anew instead.
 
+mod blocks;
 mod pages;
 mod reference;
+mod specification;
 
 // The parser belongs to a program, which tests cannot link to.
 #[allow(dead_code)]
@@ -78,6 +80,7 @@ fn the_reference_of_keys_is_what_can_be_set() {
     check_written("docs/configuration.md", "keys of bardo.toml", &reference::keys(File::Bardo));
     check_written("docs/configuration.md", "keys of golem.toml", &reference::keys(File::Golem));
     check_written("docs/configuration.md", "keys to come", &reference::keys_to_come());
+    check_written("docs/configuration.md", "keys that stand fixed", &reference::keys_fixed());
 }
 
 #[test]

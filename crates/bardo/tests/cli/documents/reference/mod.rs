@@ -6,7 +6,7 @@ use std::path::Path;
 
 use clap::{Arg, Command};
 use serde_json::Value;
-use settings::{File, available};
+use settings::{File, KEYS, Kind, available};
 
 /// Every command with its arguments, from the parser.
 pub(crate) fn commands(root: Command) -> String {
@@ -101,7 +101,7 @@ pub(crate) fn keys(file: File) -> String {
 /// Names that are recognised and answered with *not available yet*.
 pub(crate) fn keys_to_come() -> String {
     let names = |file: File| {
-        let of = settings::KEYS.iter().filter(move |key| key.file == file && !key.is_available());
+        let of = KEYS.iter().filter(move |key| key.file == file && key.kind == Kind::NotYet);
         of.map(|key| format!("`{}`", key.path)).collect::<Vec<_>>().join(", ")
     };
     let of = |(file, called): (File, &str)| {
@@ -110,6 +110,17 @@ pub(crate) fn keys_to_come() -> String {
     let all: Vec<String> =
         [(File::Bardo, "bardo.toml"), (File::Golem, "golem.toml")].into_iter().filter_map(of).collect();
     all.join("\n")
+}
+
+/// Keys that the specification lets an owner set and that stand fixed.
+pub(crate) fn keys_fixed() -> String {
+    let mut page = String::from("| key of `golem.toml` | is | meaning |\n| --- | --- | --- |\n");
+    for key in KEYS {
+        if let Kind::Fixed(only) = key.kind {
+            let _ = writeln!(page, "| `{}` | `{only}` | {} |", key.path, cell(key.about));
+        }
+    }
+    page
 }
 
 /// What the API can be asked, from its description.
