@@ -298,7 +298,7 @@ keys! {
 impl SettingKey {
     /// Whether an owner can set it.
     pub fn is_available(&self) -> bool {
-        !matches!(self.kind, SettingKind::NotYet | Kind::Fixed(_))
+        !matches!(self.kind, SettingKind::NotYet | SettingKind::Fixed(_))
     }
 
     pub fn default_value(&self) -> Value {
@@ -366,7 +366,7 @@ mod tests {
     #[test]
     fn what_stands_fixed_takes_its_own_value_and_no_other() {
         for key in KEYS {
-            let Kind::Fixed(only) = key.kind else { continue };
+            let SettingKind::Fixed(only) = key.kind else { continue };
             assert!(key.kind.read(only).is_some() && key.kind.read(key.default).is_some(), "{}", key.path);
             assert!(["false", "2", "", "yes"].iter().all(|other| key.kind.read(other).is_none()), "{}", key.path);
         }

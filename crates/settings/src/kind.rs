@@ -125,28 +125,29 @@ impl SettingKind {
                 };
                 same.then(|| Value::Text(only.to_owned()))
             }
-            Kind::NotYet => None,
+            SettingKind::NotYet => None,
         }
     }
 
     /// Reads a value of a file. A file has types of its own, and a quoted number is not a number there.
     pub fn read_toml(&self, value: &Toml) -> Option<Value> {
         let text = match (self, value) {
-            (SettingKind::Bool | Kind::Fixed(_), Toml::Boolean(b)) => b.value().to_string(),
+            (SettingKind::Bool | SettingKind::Fixed(_), Toml::Boolean(b)) => b.value().to_string(),
             (
                 SettingKind::Integer { .. }
                 | SettingKind::Number { .. }
                 | SettingKind::Share { .. }
                 | SettingKind::Money
                 | SettingKind::Seed
-                | Kind::Fixed(_),
+                | SettingKind::Fixed(_),
                 Toml::Integer(n),
             ) => n.value().to_string(),
             // The shortest digits that name a float are those that were written, up to fifteen of them:
             // enough for any amount of money to pass through exactly.
-            (SettingKind::Number { .. } | SettingKind::Share { .. } | SettingKind::Money | Kind::Fixed(_), Toml::Float(n)) => {
-                n.value().to_string()
-            }
+            (
+                SettingKind::Number { .. } | SettingKind::Share { .. } | SettingKind::Money | SettingKind::Fixed(_),
+                Toml::Float(n),
+            ) => n.value().to_string(),
             (
                 SettingKind::Money
                 | SettingKind::Span { .. }
@@ -199,7 +200,7 @@ impl SettingKind {
             SettingKind::Moment => "a date such as 2026-01-31 or 2026-01-31T12:00:00Z".to_owned(),
             SettingKind::Maybe(kind) => format!("{}, or \"\" for none", kind.expected()),
             SettingKind::Fixed(only) => format!("{only}, as it stands"),
-            Kind::NotYet => "nothing yet".to_owned(),
+            SettingKind::NotYet => "nothing yet".to_owned(),
         }
     }
 }

@@ -154,7 +154,7 @@ impl Settings {
     fn read_word(&self, path: &str, text: &str) -> Result<(&'static SettingKey, Value), Refused> {
         match spelling::meant(path) {
             Meant::Key { key, .. } if key.file != self.file => Err(Refused::OtherFile(key.file)),
-            Meant::Key { key, .. } if key.kind == Kind::NotYet => Err(Refused::Wrong(reader::not_yet(path))),
+            Meant::Key { key, .. } if key.kind == SettingKind::NotYet => Err(Refused::Wrong(reader::not_yet(path))),
             Meant::Key { key, form } => {
                 let bare = text.trim().bytes().all(|byte| byte.is_ascii_digit() || byte == b'_');
                 let value = match form {
@@ -162,8 +162,8 @@ impl Settings {
                     _ => text.to_owned(),
                 };
                 match (key.kind, key.kind.read(&value)) {
-                    (Kind::Fixed(_), Some(_)) => Err(Refused::Stands),
-                    (Kind::Fixed(only), None) => Err(Refused::Wrong(reader::fixed(path, only))),
+                    (SettingKind::Fixed(_), Some(_)) => Err(Refused::Stands),
+                    (SettingKind::Fixed(only), None) => Err(Refused::Wrong(reader::fixed(path, only))),
                     (_, Some(value)) => Ok((key, value)),
                     (_, None) => {
                         let found = format!("\"{}\"", quoted(text));

@@ -108,11 +108,11 @@ impl Reader<'_> {
     fn key(&mut self, key: &'static SettingKey, form: Form, written: &str, item: &Item, line: usize) {
         let written = quoted(written);
         if key.file != self.file {
-            let later = if key.kind == Kind::NotYet { ", and is not available yet in this version" } else { "" };
+            let later = if key.kind == SettingKind::NotYet { ", and is not available yet in this version" } else { "" };
             self.problem(line, format!("'{written}' belongs in {}{later}", key.file));
-        } else if key.kind == Kind::NotYet {
+        } else if key.kind == SettingKind::NotYet {
             self.problem(line, not_yet(&written));
-        } else if let Kind::Fixed(only) = key.kind {
+        } else if let SettingKind::Fixed(only) = key.kind {
             if item.as_value().and_then(|value| key.kind.read_toml(value)).is_none() {
                 self.problem(line, fixed(&written, only));
             }
@@ -170,7 +170,7 @@ fn read_value(key: &SettingKey, form: Form, item: &Item) -> Option<(Value, Optio
 }
 
 /// The smallest of the documents' moves, each `{ asset, changePercent, window }`; an empty list is no move at all.
-fn read_moves(key: &Key, moves: &Array) -> Option<(Value, Option<String>)> {
+fn read_moves(key: &SettingKey, moves: &Array) -> Option<(Value, Option<String>)> {
     let mut least: Option<f64> = None;
     for one in moves.iter() {
         let mut percent = None;

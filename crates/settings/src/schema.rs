@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::keys::{Form, KEYS, SettingKey, SPELLINGS, available};
+use super::keys::{Form, KEYS, SPELLINGS, SettingKey, available};
 use super::kind::SettingKind;
 use super::problem::File;
 use super::spelling::camel;
@@ -28,7 +28,7 @@ pub fn schema(file: File) -> Json {
         }
     }
     for key in KEYS.iter().filter(|key| key.file == file) {
-        if let Kind::Fixed(only) = key.kind {
+        if let SettingKind::Fixed(only) = key.kind {
             let only: Json = serde_json::from_str(only).expect("what stands fixed is a number or a truth");
             insert(&mut root, key.path, json!({ "const": only, "description": key.about }));
         }
@@ -74,7 +74,7 @@ fn shape(kind: SettingKind) -> Json {
         SettingKind::Levels => json!({ "type": "string", "maxLength": 500 }),
         SettingKind::Moment => json!({ "type": "string" }),
         SettingKind::Maybe(kind) => json!({ "anyOf": [shape(*kind), { "const": "" }] }),
-        SettingKind::Fixed(_) | Kind::NotYet => unreachable!("only available keys are described"),
+        SettingKind::Fixed(_) | SettingKind::NotYet => unreachable!("only available keys are described"),
     }
 }
 

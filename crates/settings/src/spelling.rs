@@ -1,7 +1,7 @@
 //! From a path as it was written to the key that was meant: the documents' camelCase, their other names, and
 //! for what fits nothing the nearest key there is.
 
-use super::keys::{Form, KEYS, SettingKey, SPELLINGS, VALUE_SPELLINGS, ValueSpelling};
+use super::keys::{Form, KEYS, SPELLINGS, SettingKey, VALUE_SPELLINGS, ValueSpelling};
 use super::kind::SettingKind;
 use super::problem::File;
 
@@ -41,11 +41,11 @@ pub(super) fn is_section(path: &str) -> bool {
 /// Whether nothing in a section can be set yet.
 pub(super) fn is_not_yet(section: &str) -> bool {
     let mut inside = KEYS.iter().filter(|key| is_inside(key.path, section)).peekable();
-    inside.peek().is_some() && inside.all(|key| key.kind == Kind::NotYet)
+    inside.peek().is_some() && inside.all(|key| key.kind == SettingKind::NotYet)
 }
 
 /// The documents' value of a choice that is not made here.
-pub(super) fn other_value(key: &Key, written: &str) -> Option<&'static ValueSpelling> {
+pub(super) fn other_value(key: &SettingKey, written: &str) -> Option<&'static ValueSpelling> {
     VALUE_SPELLINGS.iter().find(|value| value.path == key.path && value.spelled == written)
 }
 
@@ -87,7 +87,7 @@ pub(super) fn camel(word: &str) -> String {
 /// `; did you mean 'mortality.epistemic.fitness_window'?`, or where to look if nothing is near.
 pub(super) fn hint(path: &str, file: File) -> String {
     match nearest(path, file) {
-        Some(key) if key.kind == Kind::NotYet => {
+        Some(key) if key.kind == SettingKind::NotYet => {
             format!("; did you mean '{}' (not available yet)?", key.path)
         }
         Some(key) if key.file != file => format!("; did you mean '{}' of {}?", key.path, key.file),

@@ -62,7 +62,7 @@ pub(super) fn another(key: &SettingKey) -> Value {
         (_, SettingKind::Maybe(SettingKind::Bool)) => "false",
         (_, SettingKind::Maybe(SettingKind::Number { max: 1.0, .. })) => "0.5",
         (_, SettingKind::Maybe(_)) => "5",
-        (_, SettingKind::Fixed(_) | Kind::NotYet) => unreachable!("{}", key.path),
+        (_, SettingKind::Fixed(_) | SettingKind::NotYet) => unreachable!("{}", key.path),
     };
     key.kind.read(text).unwrap_or_else(|| panic!("{}: {text}", key.path))
 }

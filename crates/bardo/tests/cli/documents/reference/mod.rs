@@ -6,7 +6,7 @@ use std::path::Path;
 
 use clap::{Arg, Command};
 use serde_json::Value;
-use settings::{File, KEYS, Kind, available};
+use settings::{File, KEYS, SettingKind, available};
 
 /// Every command with its arguments, from the parser.
 pub(crate) fn commands(root: Command) -> String {
@@ -101,7 +101,7 @@ pub(crate) fn keys(file: File) -> String {
 /// Names that are recognised and answered with *not available yet*.
 pub(crate) fn keys_to_come() -> String {
     let names = |file: File| {
-        let of = KEYS.iter().filter(move |key| key.file == file && key.kind == Kind::NotYet);
+        let of = KEYS.iter().filter(move |key| key.file == file && key.kind == SettingKind::NotYet);
         of.map(|key| format!("`{}`", key.path)).collect::<Vec<_>>().join(", ")
     };
     let of = |(file, called): (File, &str)| {
@@ -116,7 +116,7 @@ pub(crate) fn keys_to_come() -> String {
 pub(crate) fn keys_fixed() -> String {
     let mut page = String::from("| key of `golem.toml` | is | meaning |\n| --- | --- | --- |\n");
     for key in KEYS {
-        if let Kind::Fixed(only) = key.kind {
+        if let SettingKind::Fixed(only) = key.kind {
             let _ = writeln!(page, "| `{}` | `{only}` | {} |", key.path, cell(key.about));
         }
     }
