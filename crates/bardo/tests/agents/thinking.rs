@@ -99,12 +99,11 @@ fn a_real_model_answers_every_purpose_in_its_shape_or_is_silent_by_name() {
     let chat = Chat::open(&config).unwrap();
     let mut counted = std::collections::BTreeMap::new();
     for purpose in Purpose::ALL {
-        // Nothing presses in that world; the same question is put otherwise.
-        let asked = if purpose == Purpose::Assess { Purpose::Orient } else { purpose };
-        let lived = asked::lived::Lived::asked(asked);
+        let lived = asked::lived::Lived::asked(purpose);
         let Some(Errand::Ask { key }) = lived.owed().first().copied() else { unreachable!("it is being asked") };
         let life = lived.life();
-        let question = thought::Question { purpose, ..life.thoughts().find(key).unwrap().clone() };
+        let question = life.thoughts().find(key).unwrap().clone();
+        assert_eq!(question.purpose, purpose);
         for time in 0..times {
             let tick = 100 + 7 * time;
             let recalled: Vec<String> = (0..6)

@@ -223,7 +223,7 @@ fn world(text: &mut Text, life: &Life, question: &Question) {
     let reasons = [
         (why::SURPRISE, "claims were wrong by more than usual"),
         (why::REGIME, "the regime has changed"),
-        (why::PRESSURE, "something has begun to press"),
+        (why::PRESSURE, "something presses"),
         (why::STOP, "a stop was hit"),
         (why::INHERITED, "a rule that was inherited does worse than naive"),
         (why::DEEPER, "a cheaper model asked for you"),

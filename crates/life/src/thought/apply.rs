@@ -28,10 +28,13 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
             thoughts.threshold = (thoughts.threshold + STEP * (over - share)).clamp(0.0, 100.0);
         }
         Event::Asked(question) => {
-            let month = life.month();
+            let (month, age) = (life.month(), life.age);
             life.purse.promised += question.most;
             let thoughts = &mut life.thoughts;
             thoughts.made = question.key;
+            if question.purpose == Purpose::Assess {
+                thoughts.assessed = Some(age);
+            }
             thoughts.day.take(day(at), question.most);
             thoughts.month.take(month, question.most);
             thoughts.open.push((**question).clone());
