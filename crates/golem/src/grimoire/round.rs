@@ -77,6 +77,7 @@ pub fn round(grimoire: &mut Grimoire, life: &Life) -> Answer {
     learn.dreamt();
     learn.phages();
     learn.refuted();
+    learn.wondered();
     if life.knowing().rounds.is_multiple_of(life.phase().behaviour().mode.distils_every()) {
         learn.insight();
         learn.link();
@@ -392,8 +393,22 @@ impl Learn<'_> {
         }
     }
 
+    /// Keeps the questions that models have raised, each about the first domain that it names.
+    fn wondered(&mut self) {
+        let life = self.life;
+        for text in &life.thoughts().questions {
+            let names = |name: &str| text.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| word == name);
+            let domain = life.birth().world.domains.iter().position(|spec| names(&spec.name));
+            self.question_of(How::Thought, text, domain.map(|at| at as u8));
+        }
+    }
+
     fn ask(&mut self, text: &str, domain: Option<u8>) {
-        let mut entry = draft(Kind::Question, text, source(self.life, How::Observed), self.life.now());
+        self.question_of(How::Observed, text, domain);
+    }
+
+    fn question_of(&mut self, how: How, text: &str, domain: Option<u8>) {
+        let mut entry = draft(Kind::Question, text, source(self.life, how), self.life.now());
         entry.domain = domain;
         self.admit(Candidate { entry, seen_for: 0.0, seen_against: 0.0, single: false });
     }

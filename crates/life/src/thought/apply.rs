@@ -54,6 +54,7 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
             life.thoughts.failed = 0;
             if let Some(question) = question.filter(|_| *fresh) {
                 hold(life, &question, answer);
+                wonder(life, answer);
                 tell(life, &question, *cost, Ok(answer));
             }
         }
@@ -120,6 +121,16 @@ fn hold(life: &mut Life, question: &Question, answer: &Answer) {
         let base = question.values.get(domain).copied().unwrap_or(0.0);
         let (asked, until) = (question.asked, question.asked + life.horizon(domain));
         life.thoughts.opinions[domain] = Some(Thought { effect: claim.effect, base, asked, until });
+    }
+}
+
+/// Remembers the questions of an answer for the next round, as far as there is room.
+fn wonder(life: &mut Life, answer: &Answer) {
+    let waiting = &mut life.thoughts.questions;
+    for question in &answer.questions {
+        if !waiting.contains(question) {
+            let _ = waiting.try_push(question.clone());
+        }
     }
 }
 

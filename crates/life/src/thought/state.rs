@@ -82,6 +82,8 @@ pub struct Thoughts {
     pub kept: Option<(Held, u64)>,
     /// The age at which a model was last asked what presses.
     pub assessed: Option<Span>,
+    /// Questions that models have raised, until a round of the Grimoire takes them in.
+    pub questions: ArrayVec<String, { limits::QUESTIONS }>,
     /// Failures in a row, and the time before which no model is asked again.
     pub failed: u32,
     pub rests_until: Time,

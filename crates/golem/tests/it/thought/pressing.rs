@@ -1,10 +1,12 @@
-//! What presses reaches the model: it is asked about a stressor that has come, and again while the load lasts.
+//! What presses reaches the model: it is asked about a stressor that has come, and again while the load lasts; it is warned
+//! where one has weighed before; and what it wonders is kept.
 
 use golem::event::Event;
+use golem::grimoire::{self, Grimoire, How};
 use golem::stress::assessment::{New, Plea};
 use golem::stress::{self, Assessment, Band, Kind};
 use golem::thought::{self, Answer, Purpose, Silence, prompt};
-use golem::{Errand, Span, Usdc, What};
+use golem::{Duty, Errand, Owed, Span, Usdc, What};
 
 use super::lived::Lived;
 
@@ -83,4 +85,60 @@ fn a_load_that_lasts_spends_no_more_than_the_caps_of_thought() {
     assert!(pressed > 200, "it pressed in {pressed} ticks");
     let kept = |event: &Event| matches!(event, Event::Thought(thought::Event::Kept { by: thought::Held::Day }));
     assert!(lived.records.iter().flat_map(|record| &record.events).any(kept), "the cap was reached, and held");
+}
+
+#[test]
+fn a_question_of_a_models_is_known_as_one_from_the_next_round_on() {
+    let (mut lived, mut known) = (Lived::new(33, |_| {}), Grimoire::default());
+    let wonders = ["what moves level at night?".to_owned(), "is the feed late?".to_owned()];
+    for tick in 0.. {
+        assert!(tick < 3_000, "nothing was ever asked: {:?}", lived.life().thoughts());
+        lived.tick();
+        while let Some(Errand::Ask { key }) = lived.owed().first().copied() {
+            let answer = Answer { questions: wonders.to_vec(), note: "a note".into(), ..Answer::default() };
+            lived.feed(What::Answered { key, cost: Usdc::micros(5), said: Ok(Box::new(answer)) });
+            lived.killed();
+            assert_eq!(lived.life().thoughts().questions[..], wonders, "each waits once");
+        }
+        let before = lived.life().thoughts().questions.len();
+        if lived.golem.owed().any(|owed| matches!(owed, Owed::Duty(Duty::Curate))) {
+            let answer = grimoire::round(&mut known, lived.life());
+            lived.feed(What::Curated(Box::new(answer)));
+            assert!(lived.life().thoughts().questions.is_empty());
+            if before > 0 {
+                break;
+            }
+        }
+    }
+    for (text, domain) in wonders.iter().zip([Some(0), None]) {
+        let entry = known.in_use().find(|entry| entry.text == *text).unwrap_or_else(|| panic!("{text} is not kept"));
+        assert_eq!((entry.kind, entry.domain), (grimoire::Kind::Question, domain));
+        assert_eq!(entry.provenance.sources[0].how, How::Thought);
+    }
+    lived.killed();
+}
+
+/// The sentence was written for the prompt, and had no caller but a test.
+#[test]
+fn a_model_that_is_asked_about_a_domain_is_told_what_has_weighed_there() {
+    let mut lived = Lived::new(34, |c| {
+        c.mind.explore_every = 20;
+        c.stress.rates[Kind::RepeatedFailure as usize] = 0.8;
+        c.stress.rates[Kind::Futility as usize] = 3.0;
+    });
+    for tick in 0.. {
+        assert!(tick < 40_000, "nothing has weighed and passed: {:?}", lived.life().stress());
+        lived.tick();
+        while let Some(Errand::Ask { key }) = lived.owed().first().copied() {
+            let life = lived.life();
+            let question = life.thoughts().find(key).unwrap().clone();
+            let shown = prompt(life, &question, &[]).user;
+            let weighed = stress::signals(life, 0).any(stress::Past::is_trusted);
+            assert_eq!(shown.contains(" (level) was here "), weighed, "{shown}");
+            if weighed {
+                return;
+            }
+            lived.feed(What::Answered { key, cost: Usdc::ZERO, said: Err(Silence::Unusable) });
+        }
+    }
 }
