@@ -50,6 +50,9 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
         Event::Kept { by } => life.thoughts.kept = Some((*by, life.tick)),
         Event::Answered { key, cost, fresh, answer, .. } => {
             let question = settle(life, *key, *cost);
+            if let (Some(question), Some((shown, said))) = (&question, answer.used) {
+                life.dreams.count_tokens(question.night, shown.saturating_add(said));
+            }
             life.thoughts.answered += 1;
             life.thoughts.failed = 0;
             if let Some(question) = question.filter(|_| *fresh) {
