@@ -88,6 +88,7 @@ impl Living {
             }
             if self.life().heartbeat().paused || self.life().is_dead() {
                 self.flush(listener)?;
+                self.say_waits(listener);
                 self.body.ground.wait(INBOX_EVERY);
                 continue;
             }
@@ -151,6 +152,7 @@ impl Living {
         let busy = self.body.is_busy();
         if busy {
             self.flush(listener)?;
+            self.say_waits(listener);
             self.body.wait(INBOX_EVERY);
         }
         Ok(!busy && !self.body.ground.has_answers())
