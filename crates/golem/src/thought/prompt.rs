@@ -195,7 +195,7 @@ fn world(text: &mut Text, life: &Life, question: &Question) {
             rounded(*value, 4),
             life.horizon(at)
         );
-        // What has weighed here before, as long as its warnings are heeded.
+        // Earlier stressors here, as long as their warnings are heeded.
         for past in stress::signals(life, at as u8).filter(|past| past.is_trusted()) {
             let _ = writeln!(body, "  {}", stress::words::signal(life, past));
         }

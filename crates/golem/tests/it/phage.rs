@@ -148,7 +148,7 @@ fn what_does_better_is_tried_and_what_does_worse_makes_its_golem_surer() {
     assert!(better > 0 && tried > 0);
 }
 
-/// Its entry began at 0.7, like a rule that the golem had tried itself.
+/// The entry of such a rule once began at 0.7, as if the golem had tried it itself.
 #[test]
 fn a_rule_that_a_phage_brought_begins_at_three_tenths_of_confidence() {
     let mut rules = 0;

@@ -1,4 +1,4 @@
-//! What presses reaches the model: it is asked about a stressor that has come, and again while the load lasts; it is warned
+//! Pressure reaches the model: it is asked about a stressor that has come, and again while the load lasts; it is warned
 //! where one has weighed before; and what it wonders is kept.
 
 use golem::event::Event;
@@ -92,7 +92,7 @@ fn a_question_of_a_models_is_known_as_one_from_the_next_round_on() {
     let (mut lived, mut known) = (Lived::new(33, |_| {}), Grimoire::default());
     let wonders = ["what moves level at night?".to_owned(), "is the feed late?".to_owned()];
     for tick in 0.. {
-        assert!(tick < 3_000, "nothing was ever asked: {:?}", lived.life().thoughts());
+        assert!(tick < 3_000, "no question was asked: {:?}", lived.life().thoughts());
         lived.tick();
         while let Some(Errand::Ask { key }) = lived.owed().first().copied() {
             let answer = Answer { questions: wonders.to_vec(), note: "a note".into(), ..Answer::default() };
