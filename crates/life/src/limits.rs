@@ -46,6 +46,8 @@ pub const PHAGES: usize = 3;
 pub const FLIGHTS: usize = 4;
 /// Questions to models under way at once.
 pub const THOUGHTS: usize = 4;
+/// Questions of a model's that wait to be known; more of them before a round are left out.
+pub const QUESTIONS: usize = 4;
 /// Calls of an agent under way at once.
 pub const CALLS: usize = 256;
 /// Calls that are recognised when they are made again.

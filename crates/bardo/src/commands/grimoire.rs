@@ -50,7 +50,7 @@ fn search(home: &Home, place: &GolemHome, args: &Search, json: bool) -> Result<E
     let (golem, _) = reader.wake()?;
     let life = golem.life();
     let mut query = Query::about(args.query.join(" "), life.now(), life.regimes().now);
-    query.limit = args.limit;
+    (query.limit, query.transition) = (args.limit, life.regimes().transition());
     query.kinds = args.kind.map(|kind| kind.0).into_iter().collect();
     if args.all {
         query.statuses = Vec::new();

@@ -30,6 +30,9 @@ impl Hears for Complains {
     }
 }
 
+/// How long a run that waits for a model says nothing.
+const QUIET: Duration = Duration::from_secs(4);
+
 struct Crier {
     /// The last wait its owner was told about.
     waits: String,
@@ -37,6 +40,8 @@ struct Crier {
     json: bool,
     interrupts: Arc<AtomicU32>,
     progress: Option<Instant>,
+    /// When it last said anything.
+    spoke: Instant,
 }
 
 /// Lives a life, and where its owner wants it the lives of its heirs.
@@ -166,20 +171,23 @@ pub(crate) fn catch_interrupts() -> Result<Arc<AtomicU32>, Error> {
 impl Crier {
     fn new(golem: &Golem, json: bool, interrupts: Arc<AtomicU32>) -> Crier {
         let progress = (!json && std::io::stderr().is_terminal()).then(Instant::now);
-        Crier { waits: String::new(), herald: Herald::following(golem), json, interrupts, progress }
+        let (waits, herald, spoke) = (String::new(), Herald::following(golem), Instant::now());
+        Crier { waits, herald, json, interrupts, progress, spoke }
     }
 
-    fn show_progress(&mut self, life: &Life) {
+    /// Shows how far it is on a terminal, and what it waits for.
+    fn show_progress(&mut self, life: &Life, waits: &str) {
         if let Some(last) = &mut self.progress
             && last.elapsed() >= Duration::from_millis(200)
         {
             *last = Instant::now();
             let (tick, phase) = (count(life.tick()), life.phase());
             eprint!(
-                "\r\x1b[K{}  tick {tick}  {phase} {:.2}  {}",
+                "\r\x1b[K{}  tick {tick}  {phase} {:.2}  {}{}",
                 date(life.now()),
                 life.vitality().composite,
-                life.purse().credit
+                life.purse().credit,
+                golem::plain::text(waits)
             );
             let _ = std::io::stderr().flush();
         }
@@ -206,9 +214,10 @@ impl Listener for Crier {
             if !lines.is_empty() {
                 self.clear_progress();
                 lines.iter().for_each(line);
+                self.spoke = Instant::now();
             }
         }
-        self.show_progress(life);
+        self.show_progress(life, "");
         Ok(())
     }
 
@@ -221,6 +230,15 @@ impl Listener for Crier {
             why.clone_into(&mut self.waits);
             self.clear_progress();
             output::complain(format!("it waits: {why}"));
+        }
+    }
+
+    fn waits_for(&mut self, model: &str, life: &Life) {
+        if self.progress.is_some() {
+            self.show_progress(life, &format!("  waits for {model}"));
+        } else if self.spoke.elapsed() >= QUIET {
+            self.spoke = Instant::now();
+            output::complain(format!("it waits for {model} to answer, at tick {}", count(life.tick())));
         }
     }
 

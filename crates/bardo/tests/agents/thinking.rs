@@ -11,6 +11,8 @@ mod asked {
     pub(super) mod lived;
 }
 
+use std::io::{BufRead, BufReader};
+use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -99,12 +101,11 @@ fn a_real_model_answers_every_purpose_in_its_shape_or_is_silent_by_name() {
     let chat = Chat::open(&config).unwrap();
     let mut counted = std::collections::BTreeMap::new();
     for purpose in Purpose::ALL {
-        // Nothing presses in that world; the same question is put otherwise.
-        let asked = if purpose == Purpose::Assess { Purpose::Orient } else { purpose };
-        let lived = asked::lived::Lived::asked(asked);
+        let lived = asked::lived::Lived::asked(purpose);
         let Some(Errand::Ask { key }) = lived.owed().first().copied() else { unreachable!("it is being asked") };
         let life = lived.life();
-        let question = thought::Question { purpose, ..life.thoughts().find(key).unwrap().clone() };
+        let question = life.thoughts().find(key).unwrap().clone();
+        assert_eq!(question.purpose, purpose);
         for time in 0..times {
             let tick = 100 + 7 * time;
             let recalled: Vec<String> = (0..6)
@@ -189,6 +190,26 @@ fn a_question_under_way_at_a_kill_counts_as_paid_and_is_not_asked_again() {
     assert_eq!((after.promised(), lost), (Usdc::ZERO, at_the_kill.open.len()));
     assert_eq!(tent.all_money(), before);
     tent.verified("ada");
+}
+
+/// A run at full speed stood for two minutes without a word while its model was slow.
+#[test]
+fn a_run_that_waits_for_a_slow_model_says_so_every_five_seconds() {
+    // The kernel takes the connection, and nothing ever answers.
+    let slow = TcpListener::bind("127.0.0.1:0").unwrap();
+    let model = format!("http://{}/v1/slow", slow.local_addr().unwrap());
+    let tent = Tent::new();
+    tent.ok(["golem", "new", "ada", "--seed", "1", "--mind", &model]);
+    let mut run: Command = tent.command(["golem", "run", "ada", "--speed", "max", "--ticks", "2000"]);
+    let mut run = run.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let waits = format!("it waits for {model} to answer");
+    let told = BufReader::new(run.stderr.take().unwrap()).lines().map_while(Result::ok);
+    let times: Vec<Instant> = told.filter(|line| line.contains(&waits)).map(|_| Instant::now()).take(3).collect();
+    run.kill().unwrap();
+    run.wait().unwrap();
+    assert_eq!(times.len(), 3, "it said nothing of what it waits for");
+    let gaps: Vec<Duration> = times.windows(2).map(|two| two[1] - two[0]).collect();
+    assert!(gaps.iter().all(|gap| *gap < Duration::from_secs(5)), "{gaps:?}");
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! Calling out to siblings, and hearing them.
 
-use life::Draft;
 use life::clade::{Event, News, Stain};
+use life::goal::{self, Ended, Goal};
 use life::id::GolemId;
 use life::regime::Regime;
 use life::time::Span;
 use life::world::Features;
+use life::{Draft, Life};
 
 /// How long a golem remembers where a sibling died.
 const REMEMBERED: Span = Span::DAY.times(7);
@@ -39,12 +40,25 @@ pub(crate) fn heard(draft: &mut Draft<'_>, from: GolemId, number: u64, news: New
     counts
 }
 
-/// Records how many peers a word was passed on to.
+/// Records how many peers a word was passed on to. A crisis that a peer has heard of is a goal that is over; where there
+/// are no peers, none was missed.
 pub(crate) fn told(draft: &mut Draft<'_>, number: u64, peers: u32) {
-    if draft.clade().untold.iter().any(|(waiting, _)| *waiting == number) {
-        assert!(number <= draft.clade().told, "a word was passed on that was never said");
-        draft.emit(Event::Told { number, peers });
+    let waits = draft.clade().untold.iter().find(|(waiting, _)| *waiting == number).copied();
+    let Some((_, news)) = waits else { return };
+    assert!(number <= draft.clade().told, "a word was passed on that was never said");
+    draft.emit(Event::Told { number, peers });
+    if peers > 0 && matches!(news, News::Crisis { .. }) && !draft.is_dead() {
+        let domain = heaviest_domain(draft);
+        draft.emit(goal::Event::Finished { goal: Goal::Contact, domain, ended: Ended::Done });
     }
+}
+
+/// The domain that presses most; the first if none does by itself.
+fn heaviest_domain(life: &Life) -> u8 {
+    let figures = &life.constitution().stress;
+    let pressed =
+        life.stress().active.iter().filter_map(|stressor| Some((stressor.domain?, stressor.severity(figures))));
+    pressed.max_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(domain, _)| domain)
 }
 
 /// Notices when it stands where a sibling died: what the world shows is as it was then, in the same regime.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use life::grimoire::{
-    Decision, Entry, Expectation, How, Kind, Link, PASSED_ON, Shown, Source, Status, WATCHED, Watched,
+    Decision, Entry, Expectation, How, Kind, Link, PASSED_ON, Shown, Source, Status, WATCHED, Watched, inherited,
 };
 use life::id::GolemId;
 use life::regime::Regime;
@@ -77,6 +77,7 @@ pub fn round(grimoire: &mut Grimoire, life: &Life) -> Curation {
     learn.dreamt();
     learn.phages();
     learn.refuted();
+    learn.wondered();
     if life.knowing().rounds.is_multiple_of(life.phase().behaviour().mode.distils_every()) {
         learn.insight();
         learn.link();
@@ -392,8 +393,22 @@ impl Learn<'_> {
         }
     }
 
+    /// Keeps the questions that models have raised, each about the first domain that it names.
+    fn wondered(&mut self) {
+        let life = self.life;
+        for text in &life.thoughts().questions {
+            let names = |name: &str| text.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| word == name);
+            let domain = life.birth().world.domains.iter().position(|spec| names(&spec.name));
+            self.question_of(How::Thought, text, domain.map(|at| at as u8));
+        }
+    }
+
     fn ask(&mut self, text: &str, domain: Option<u8>) {
-        let mut entry = draft(Kind::Question, text, source(self.life, How::Observed), self.life.now());
+        self.question_of(How::Observed, text, domain);
+    }
+
+    fn question_of(&mut self, how: How, text: &str, domain: Option<u8>) {
+        let mut entry = draft(Kind::Question, text, source(self.life, how), self.life.now());
         entry.domain = domain;
         self.admit(Candidate { entry, seen_for: 0.0, seen_against: 0.0, single: false });
     }
@@ -436,7 +451,10 @@ pub fn entry_of(heuristic: &Heuristic, life: &Life, known: Option<&Entry>) -> En
         Provenance::Phage => How::Replicant,
         Provenance::Thought => How::Thought,
     };
-    let entry = known.cloned().unwrap_or_else(|| draft(Kind::Heuristic, "", source(life, how), life.now()));
+    let entry = known.cloned().unwrap_or_else(|| {
+        let new = draft(Kind::Heuristic, "", source(life, how), life.now());
+        Entry { initial: inherited(how, new.initial, 0, false), ..new }
+    });
     worded(shown_in(heuristic, entry, life), life)
 }
 

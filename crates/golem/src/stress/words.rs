@@ -141,7 +141,7 @@ fn reasons(life: &Life, stressor: &Stressor) -> (String, String) {
     }
 }
 
-/// Words of warning from an earlier stressor.
+/// Words of warning from an earlier stressor, beside its domain wherever a model is asked about that.
 pub fn signal(life: &Life, past: &Past) -> String {
     let times = if past.times == 1 { "once".to_owned() } else { format!("{} times", past.times) };
     format!("{} was here {times}, at worst {:.2}, and cleared", title(life, past.kind, past.domain), past.peak)

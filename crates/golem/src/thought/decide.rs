@@ -1,7 +1,7 @@
 //! When to ask, and what to make of what comes back.
 
 use life::Draft;
-use life::constitution::{MindKind, StressMode};
+use life::constitution::MindKind;
 use life::heartbeat::State;
 use life::id::CommandId;
 use life::money::Usdc;
@@ -36,8 +36,7 @@ pub(crate) fn consider(draft: &mut Draft<'_>, features: &Features) {
     if !asks {
         return;
     }
-    let pressed = reasons & why::PRESSURE != 0 && draft.constitution().stress.mode != StressMode::Off;
-    let purpose = if pressed { Purpose::Assess } else { Purpose::Orient };
+    let purpose = if reasons & why::PRESSURE != 0 { Purpose::Assess } else { Purpose::Orient };
     let tier = if score >= GRAVE { Tier::Middle } else { Tier::Cheap };
     ask(draft, Wish { why: reasons, seen: features, ..Wish::of(purpose, tier) });
 }

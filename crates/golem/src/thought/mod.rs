@@ -17,6 +17,6 @@ pub use life::thought::*;
 
 pub use ask::model;
 pub(crate) use decide::{answered, consider, forfeit_all, forfeited, lapse, owner_asks, reflect};
-pub(crate) use night::tonight;
+pub(crate) use night::{night_tokens, tonight};
 pub use prompt::{PROMPT, Prompt, prompt};
 pub use read::{ANSWER, Unusable, read};

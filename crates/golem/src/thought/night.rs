@@ -35,6 +35,19 @@ fn next(life: &Life, night: &Night) -> Option<Purpose> {
     }
 }
 
+/// Tokens that the answers in a phase of a night may have at most; none where no model is asked.
+pub(crate) fn night_tokens(life: &Life, phase: SleepStage) -> u64 {
+    let answers = |purpose: Purpose, times: usize| purpose.tokens() * times as u64;
+    match phase {
+        _ if !asks(life) => 0,
+        SleepStage::Onset => answers(Purpose::Fragment, FRAGMENTS) + answers(Purpose::Observe, 1),
+        SleepStage::Nrem => answers(Purpose::Replay, 1),
+        SleepStage::Rem => answers(Purpose::Imagine, intensity(life).sessions as usize),
+        SleepStage::Integration => answers(Purpose::Integrate, 1),
+        SleepStage::Return => 0,
+    }
+}
+
 /// Asks the next question in this phase of a night; true while one is under way.
 pub(crate) fn tonight(draft: &mut Draft<'_>) -> bool {
     let Some(night) = draft.dreams().night.as_ref().filter(|_| asks(draft) && !draft.is_dead()) else { return false };

@@ -196,6 +196,10 @@ fn world(text: &mut Text, life: &Life, question: &Question) {
             rounded(*value, 4),
             life.horizon(at)
         );
+        // Earlier stressors here, as long as their warnings are heeded.
+        for past in stress::signals(life, at as u8).filter(|past| past.is_trusted()) {
+            let _ = writeln!(body, "  {}", stress::words::signal(life, past));
+        }
     }
     text.part("Domains", &body);
     let moves = &life.knowing().moves;
@@ -224,7 +228,7 @@ fn world(text: &mut Text, life: &Life, question: &Question) {
     let reasons = [
         (why::SURPRISE, "claims were wrong by more than usual"),
         (why::REGIME, "the regime has changed"),
-        (why::PRESSURE, "something has begun to press"),
+        (why::PRESSURE, "something presses"),
         (why::STOP, "a stop was hit"),
         (why::INHERITED, "a rule that was inherited does worse than naive"),
         (why::DEEPER, "a cheaper model asked for you"),

@@ -43,7 +43,7 @@ pub enum Message<'a> {
     /// A night began, with its trigger in the documents' three words and in this golem's own.
     #[serde(rename = "DreamStart")]
     DreamBegan { cycle_id: u64, trigger: &'static str, why: dream::Trigger, ticks: u32, budget: Usdc },
-    /// A phase begins. No tokens are spent on what rules do; what it may cost is a sum.
+    /// A phase begins, with the most tokens its answers may have: none where it is rules that do its work.
     #[serde(rename = "DreamPhase")]
     DreamPhase { cycle_id: u64, phase: &'static str, budget_tokens: u64, budget: Usdc },
     #[serde(rename = "DreamHypothesis")]
@@ -59,6 +59,8 @@ pub enum Message<'a> {
         heuristics_proposed: u32,
         episodes_depotentiated: u32,
         playbook_edits: u32,
+        /// Tokens of the answers it had from models.
+        tokens: u64,
         woken: Option<dream::Waker>,
     },
     /// All that a phase of a night came to.

@@ -15,6 +15,7 @@ use life::time::Time;
 use life::{Life, dream, episode, goal, grimoire, outside, owner, phage, prediction, regime, thanatopsis};
 
 use super::Message;
+use crate::thought::night_tokens;
 use crate::{policy, stress};
 
 /// The message of an event, given the life it left behind; none for an internal event.
@@ -310,6 +311,7 @@ fn of_dream<'a>(event: &'a dream::Event, life: &'a Life) -> Option<Message<'a>> 
                 heuristics_proposed: tally.hypotheses,
                 episodes_depotentiated: tally.calmed,
                 playbook_edits: tally.revisions,
+                tokens: tally.tokens,
                 woken: *woken,
             }
         }
@@ -389,16 +391,20 @@ fn progress(life: &Life) -> Message<'static> {
 
 /// The phase that begins when this one is over.
 fn began(over: dream::SleepStage, life: &Life) -> Vec<Message<'static>> {
-    let name = match over {
-        dream::SleepStage::Onset => Some("NREM"),
-        dream::SleepStage::Nrem => Some("REM"),
-        dream::SleepStage::Rem => Some("Integration"),
-        dream::SleepStage::Integration => None,
-        dream::SleepStage::Return => return Vec::new(),
+    use dream::SleepStage;
+    let next = match over {
+        SleepStage::Onset => Some(("NREM", SleepStage::Nrem)),
+        SleepStage::Nrem => Some(("REM", SleepStage::Rem)),
+        SleepStage::Rem => Some(("Integration", SleepStage::Integration)),
+        SleepStage::Integration => None,
+        SleepStage::Return => return Vec::new(),
     };
     let budget = life.dreams().night.as_ref().map_or(Usdc::ZERO, |night| night.budget - night.spent);
     let cycle_id = life.dreams().nights;
-    let phase = name.map(|phase| Message::DreamPhase { cycle_id, phase, budget_tokens: 0, budget });
+    let phase = next.map(|(phase, stage)| {
+        let budget_tokens = night_tokens(life, stage);
+        Message::DreamPhase { cycle_id, phase, budget_tokens, budget }
+    });
     phase.into_iter().chain([progress(life)]).collect()
 }
 

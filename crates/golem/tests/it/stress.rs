@@ -532,6 +532,23 @@ fn a_crisis_is_told_to_peers_as_something_owed_and_a_siblings_death_is_felt() {
     assert!(mood.pleasure < 0.0 && mood.arousal > 0.0 && mood.dominance < 0.0, "{mood:?}");
 }
 
+/// The goal had a name and was never finished by anything.
+#[test]
+fn a_crisis_that_peers_have_heard_of_is_a_contact() {
+    for peers in [0, 2] {
+        let mut golem = Pressed::new(|c| c.stress.rates[Kind::RepeatedFailure as usize] = 20.0);
+        golem.hear = false;
+        golem.fail(12);
+        golem.ticks(2);
+        assert_eq!(stress::band(golem.life()), Band::Crisis, "{:?}", golem.stress().active);
+        let crisis = |(_, news): &&(u64, News)| matches!(news, News::Crisis { .. });
+        let (number, _) = *golem.life().clade().untold.iter().find(crisis).expect("it calls out");
+        golem.feed(What::Told { number, peers });
+        let contacts = golem.finished.iter().filter(|ended| **ended == (Goal::Contact, Ended::Done)).count();
+        assert_eq!(contacts, usize::from(peers > 0));
+    }
+}
+
 #[test]
 fn a_warning_halves_the_size_until_it_has_been_wrong_too_often() {
     let mut golem = Pressed::new(|_| {});

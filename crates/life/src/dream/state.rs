@@ -56,6 +56,8 @@ pub struct Tally {
     pub hypotheses: u32,
     pub calmed: u32,
     pub revisions: u32,
+    /// Tokens of the answers it had from models, as far as their servers count them.
+    pub tokens: u64,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -221,6 +223,13 @@ impl Dreams {
             if night.trigger == Trigger::Window {
                 self.session -= rest;
             }
+        }
+    }
+
+    /// Counts the tokens of an answer for the night that asked, if it is still under way.
+    pub(crate) fn count_tokens(&mut self, night: u64, tokens: u64) {
+        if let Some(night) = self.night.as_mut().filter(|now| now.number == night) {
+            night.tally.tokens = night.tally.tokens.saturating_add(tokens);
         }
     }
 

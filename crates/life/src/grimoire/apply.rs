@@ -28,6 +28,7 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
             life.knowing.curated(life.tick, *alive, *archived, kept);
             (life.dreams.rehearsed, life.dreams.judged) = (None, Vec::new());
             life.phages.stood.clear();
+            life.thoughts.questions.clear();
         }
         Event::TookIn { from, entries } => life.knowing.intake.count(*from, *entries, at),
         Event::Watching(watched) => life.knowing.watched.clone_from(watched),

@@ -107,6 +107,22 @@ impl PageHinkley {
         }
     }
 
+    /// How far the mean has moved towards a change, from 0 to 1.
+    pub fn moved(&self) -> f64 {
+        let Settings { min_instances, threshold, mode, .. } = self.settings;
+        let sums = &self.sums;
+        if sums.seen < u64::from(min_instances.max(1)) || threshold <= 0.0 {
+            return 0.0;
+        }
+        let (up, down) = (sums.sum_increase - sums.min_increase, sums.max_decrease - sums.sum_decrease);
+        let far = match mode {
+            Mode::Both => up.max(down),
+            Mode::Up => up,
+            Mode::Down => down,
+        };
+        (far / threshold).clamp(0.0, 1.0)
+    }
+
     /// Starts over: what is seen from here on is the new normal.
     pub fn reset(&mut self) {
         self.sums = Sums::default();

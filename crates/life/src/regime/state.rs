@@ -74,6 +74,11 @@ impl Regimes {
         }
     }
 
+    /// How far another regime is setting in, from 0 to 1: none is while the level speaks of the present one.
+    pub fn transition(&self) -> f64 {
+        if self.kind() == self.now { 0.0 } else { self.detector.moved() }
+    }
+
     /// Ticks lived in regimes like this one.
     pub fn met(&self) -> u64 {
         self.met[self.now as usize]
@@ -87,5 +92,29 @@ impl fmt::Display for Regime {
             Regime::Usual => "usual",
             Regime::Unsettled => "unsettled",
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::laws;
+
+    #[test]
+    fn another_regime_sets_in_by_degrees() {
+        let laws = laws::laws(laws::NEWEST).unwrap();
+        let mut regimes = Regimes::new(Time::seconds(0), Some(laws));
+        (0..2_000).for_each(|_| regimes.observe(1.0, laws));
+        assert_eq!((regimes.kind(), regimes.transition()), (Regime::Usual, 0.0));
+        let mut seen = Vec::new();
+        while !regimes.detector.changed() {
+            assert!(seen.len() < 2_000, "it never changed: {seen:?}");
+            regimes.observe(0.2, laws);
+            seen.push(regimes.transition());
+        }
+        assert!(seen.is_sorted() && seen.iter().any(|far| (0.1..0.9).contains(far)), "{seen:?}");
+        assert_eq!(seen.last(), Some(&1.0));
+        regimes.change(Regime::Calm, Time::seconds(1));
+        assert_eq!(regimes.transition(), 0.0, "it has set in");
     }
 }

@@ -84,8 +84,8 @@ impl Ledger {
 
     pub(crate) fn finish(&mut self, goal: Goal, domain: u8, ended: Ended, serves: bool, kept: u32) {
         self.served += u64::from(serves && ended == Ended::Effective);
-        // What it learns of itself is neither work for the owner nor a repetition of any.
-        if matches!(goal, Goal::Learn | Goal::SelfExamine) {
+        // What it learns of itself, and a word to its peers, is neither work for the owner nor a repetition of any.
+        if matches!(goal, Goal::Learn | Goal::SelfExamine | Goal::Contact) {
             return;
         }
         // New ideas differ from each other even where they all come to nothing.

@@ -63,6 +63,9 @@ pub struct Answer {
     /// A reference to the words it was read from, where they are kept.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub heard: String,
+    /// Tokens in and out, as its server counted them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub used: Option<(u64, u64)>,
 }
 
 /// A threat: the world as it would look before, and how far a unit's worth would fall.

@@ -28,12 +28,15 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
             thoughts.threshold = (thoughts.threshold + STEP * (over - share)).clamp(0.0, 100.0);
         }
         Event::Asked(question) => {
-            let month = life.month();
+            let (month, age) = (life.month(), life.age);
             assert!(question.key > life.thoughts.made, "two questions have one key");
             assert!(question.most >= Usdc::ZERO, "less than nothing is set aside for a question");
             life.purse.promised += question.most;
             let thoughts = &mut life.thoughts;
             thoughts.made = question.key;
+            if question.purpose == Purpose::Assess {
+                thoughts.assessed = Some(age);
+            }
             thoughts.day.take(day(at), question.most);
             thoughts.month.take(month, question.most);
             thoughts.open.push((**question).clone());
@@ -49,10 +52,14 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
         Event::Kept { by } => life.thoughts.kept = Some((*by, life.tick)),
         Event::Answered { key, cost, fresh, answer, .. } => {
             let question = settle(life, *key, *cost);
+            if let (Some(question), Some((shown, said))) = (&question, answer.used) {
+                life.dreams.count_tokens(question.night, shown.saturating_add(said));
+            }
             life.thoughts.answered += 1;
             life.thoughts.failed = 0;
             if let Some(question) = question.filter(|_| *fresh) {
                 hold(life, &question, answer);
+                wonder(life, answer);
                 tell(life, &question, *cost, Ok(answer));
             }
         }
@@ -121,6 +128,16 @@ fn hold(life: &mut Life, question: &Question, answer: &Answer) {
         let base = question.values.get(domain).copied().unwrap_or(0.0);
         let (asked, until) = (question.asked, question.asked + life.horizon(domain));
         life.thoughts.opinions[domain] = Some(Thought { effect: claim.effect, base, asked, until });
+    }
+}
+
+/// Remembers the questions of an answer for the next round, as far as there is room.
+fn wonder(life: &mut Life, answer: &Answer) {
+    let waiting = &mut life.thoughts.questions;
+    for question in &answer.questions {
+        if !waiting.contains(question) {
+            let _ = waiting.try_push(question.clone());
+        }
     }
 }
 

@@ -61,6 +61,11 @@ impl Purpose {
         }
     }
 
+    /// Tokens after which an answer is cut off.
+    pub fn tokens(self) -> u64 {
+        if self == Purpose::Fragment { 80 } else { 800 }
+    }
+
     /// Whether the question belongs to a night, and is paid for out of that night's budget.
     pub fn is_nightly(self) -> bool {
         use Purpose::{Fragment, Imagine, Integrate, Observe, Replay};

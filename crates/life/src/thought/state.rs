@@ -13,7 +13,7 @@ use crate::mortality::phase::Tier;
 use crate::prediction::Standing;
 use crate::rule::neutral;
 use crate::spell::Spell;
-use crate::time::Time;
+use crate::time::{Span, Time};
 use crate::world::{DomainKind, Values};
 
 /// A question under way. The host knows which model is meant by a tier, and how far a sum goes there.
@@ -80,6 +80,10 @@ pub struct Thoughts {
     pub share: f32,
     /// The last reason that kept it from asking, and at which tick.
     pub kept: Option<(Held, u64)>,
+    /// The age at which a model was last asked what presses.
+    pub assessed: Option<Span>,
+    /// Questions that models have raised, until a round of the Grimoire takes them in.
+    pub questions: ArrayVec<String, { limits::QUESTIONS }>,
     /// Failures in a row, and the time before which no model is asked again.
     pub failed: u32,
     pub rests_until: Time,

@@ -197,7 +197,9 @@ fn remembered(home: &Home, place: &GolemHome, given: &Given) -> Result<Value, Er
     let limit = given.whole("most", 8).clamp(1, 50) as usize;
     let life = golem.life();
     let statuses = vec![Status::Active, Status::Dormant, Status::Candidate];
-    let mut query = Query { limit, statuses, ..Query::about(given.text("about"), life.now(), life.regimes().now) };
+    let transition = life.regimes().transition();
+    let about = Query::about(given.text("about"), life.now(), life.regimes().now);
+    let mut query = Query { limit, statuses, transition, ..about };
     let embedder = recall::embedder(&home.settings()?)?;
     let (hits, _) = recall::search(&reader, embedder.as_ref().map(|one| one as _), &mut query)?;
     let told = hits.iter().map(|hit| {

@@ -303,6 +303,10 @@ impl GolemLoop {
                     slot.away = true;
                     self.crew.give(Job::Open(at, slot.place.clone()));
                 }
+                (Stand::Dead, None) if slot.heirless => {
+                    (slot.away, slot.heirless) = (true, false);
+                    self.crew.give(Job::Heir(at, slot.place.clone(), slot.id));
+                }
                 (_, living) => slot.living = living,
             }
         }
@@ -361,6 +365,14 @@ impl GolemLoop {
             Outcome::Left => {
                 if self.slots[at].stand == Stand::Out {
                     self.slots.schedule(at, now);
+                }
+            }
+            Outcome::Heirless(again) => {
+                let slot = &mut self.slots[at];
+                slot.heirless = slot.stand == Stand::Dead;
+                let due = if slot.heirless { now + again } else { now };
+                if slot.heirless || slot.stand == Stand::Out {
+                    self.slots.schedule(at, due);
                 }
             }
             Outcome::Wanted(living) => {
@@ -446,7 +458,7 @@ impl GolemLoop {
     /// Puts a golem that has ended to rest: all it is still owed is its place in the graveyard.
     fn show_out(&mut self, at: usize) {
         let slot = &mut self.slots[at];
-        slot.stand = Stand::Dead;
+        (slot.stand, slot.heirless) = (Stand::Dead, false);
         if let Some(living) = slot.living.take() {
             // The board must no longer say what it waited for.
             self.desk.board.post(Status::of(living.place().name.as_str(), living.life()));
@@ -501,7 +513,7 @@ impl GolemLoop {
                 self.crew.give(Job::Leave(at, living));
                 false
             }
-            Outcome::Left | Outcome::Released(_) | Outcome::Fell(_) => {
+            Outcome::Left | Outcome::Heirless(_) | Outcome::Released(_) | Outcome::Fell(_) => {
                 self.slots[at].away = false;
                 true
             }

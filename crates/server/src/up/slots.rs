@@ -31,6 +31,8 @@ pub(super) struct Slot {
     pub(super) falls: VecDeque<Instant>,
     /// How often in a row the disk has kept it from its turn.
     pub(super) disk_failures: usize,
+    /// Whether it is dead and its heir is to be tried again when it is due.
+    pub(super) heirless: bool,
     pub(super) stand: Stand,
 }
 
@@ -78,6 +80,7 @@ impl Slots {
             waits: false,
             falls: VecDeque::new(),
             disk_failures: 0,
+            heirless: false,
             stand: Stand::Down,
         });
         at

@@ -8,13 +8,13 @@ use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use golem::Command;
+use golem::{Command, Usdc};
 use settings::{File, Settings};
 use shell::home::inbox::{self, Body};
 use shell::home::tokens;
 use shell::life::birth::{Wish, birth};
 use shell::life::curse::{self, Part};
-use shell::life::{Pace, Run, Silent, heirs};
+use shell::life::{Pace, Run, Silent, Turn, heirs};
 use shell::view::board::Board;
 use shell::view::herald::Herald;
 use shell::view::status::State;
@@ -24,6 +24,8 @@ use vault::{Batch, Log, LogLine, Note, Reader};
 
 use super::notify::{Target, TargetKind, Telling};
 use super::supervision::RestartAfter;
+use super::wake::Wake;
+use super::workers::perform;
 use super::{Asker, ChoreSettings, Plan, Up, api};
 
 /// A home with so many golems; those with settings of their own have a life behind them.
@@ -482,6 +484,94 @@ fn an_heir_born_just_before_a_kill_is_told_of() {
         host.stop();
         let told: Vec<Note> = notes(&home).into_iter().filter(|note| note.kind == "heir").collect();
         assert_eq!(told.iter().map(|note| note.text.as_str()).collect::<Vec<_>>(), ["g0-2 is born, heir of g0"]);
+    }
+}
+
+/// A host without threads of its own, over a home whose clock stands still until it is moved.
+fn stepped(home: &Home) -> Up {
+    let target = Target { way: Way::Command("exit 1".into()), kinds: Vec::new() };
+    let telling = Telling { targets: vec![target], heartbeat: None, daily: None, gather: Duration::ZERO, here: None };
+    let chores = Chores { telling, backups: None, archive: None };
+    Up::stepped(home, &Plan { speed: 1.0, chores, api: None, gateway: None, relay: None }).unwrap()
+}
+
+/// Has the host do whatever is due by now.
+fn go_on(up: &mut Up, home: &Home) {
+    up.see_to(home.wall().now(), &mut |_| {});
+    while let Some(job) = up.crew.take(0) {
+        let (slot, outcome) = perform(job, &up.desk);
+        assert_eq!(up.woken(Wake::Back(slot, outcome), &mut |_| {}), ControlFlow::Continue(()));
+    }
+}
+
+/// An heir that there was no money for was tried again only when a host next started.
+#[test]
+fn an_heir_that_could_not_be_made_is_tried_again_until_its_line_ends_and_born_once() {
+    for ended in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let wall = wall::Wall::standing(1_700_000_000_000);
+        let home = Home::simulated(folder.path().join("home"), &wall);
+        let load = |file, flags: &[&str]| {
+            let flags: Vec<String> = flags.iter().map(|flag| (*flag).to_owned()).collect();
+            Settings::load(file, None, std::iter::empty(), &flags).unwrap()
+        };
+        home.init(&load(File::Bardo, &["treasury.opening=500"])).unwrap();
+        let dear = [
+            "succession.auto=true",
+            "succession.min_divergence=0",
+            "succession.budget_usdc=1000",
+            "mortality.mode=hosted",
+            "mortality.epistemic.enabled=false",
+            "mortality.economic.machine_per_day=100",
+            "funds.credit=10",
+            "funds.capital=100",
+        ];
+        let wish = Wish::of("ada".parse().unwrap(), sim(1), Some(1), load(File::Golem, &dear));
+        let mut living = birth(&home, wish).unwrap();
+        while living.turn(&mut Silent).unwrap() != Turn::Dead {}
+        drop(living);
+        let ada = home.golem("ada").unwrap();
+        let names = || home.list().unwrap().into_iter().map(|place| place.name.to_string()).collect::<Vec<_>>();
+
+        let mut up = stepped(&home);
+        go_on(&mut up, &home);
+        for (nth, seconds) in [30, 120, 480, 3_600, 3_600].into_iter().enumerate() {
+            let pause = Duration::from_secs(seconds);
+            if nth == 2 {
+                // A host that restarts tries at once, and goes on where the last one was.
+                up.desk.write_rest().unwrap();
+                drop(up);
+                up = stepped(&home);
+                go_on(&mut up, &home);
+            }
+            assert_eq!(heirs::again_in(&ada), Some(pause), "after {} tries", nth + 1);
+            wall.go_on(pause - Duration::from_secs(1));
+            go_on(&mut up, &home);
+            assert_eq!(heirs::again_in(&ada), Some(Duration::from_secs(1)), "not before its time");
+            wall.go_on(Duration::from_secs(1));
+            go_on(&mut up, &home);
+            assert_eq!(names(), ["ada"]);
+        }
+        up.desk.write_rest().unwrap();
+        let told = up.desk.waiting("command", 100).unwrap().into_iter().map(|waiting| waiting.note.text);
+        assert_eq!(told.filter(|text| text.contains("has no heir")).count(), 1, "told once");
+
+        let id = ada.wake().unwrap().0.life().id();
+        home.treasury().unwrap().add(Usdc::dollars(10_000)).unwrap();
+        if ended {
+            home.treasury().unwrap().end(id).unwrap();
+        }
+        for _ in 0..3 {
+            wall.go_on(Duration::from_secs(3_600));
+            go_on(&mut up, &home);
+            assert_eq!(names().len(), if ended { 1 } else { 2 }, "{:?}", names());
+            assert_eq!(heirs::again_in(&ada), None, "nothing is waited for any more");
+        }
+        assert_eq!(home.treasury().unwrap().has_heir(id).unwrap(), !ended);
+        drop(up);
+        up = stepped(&home);
+        go_on(&mut up, &home);
+        assert_eq!(names().len(), if ended { 1 } else { 2 }, "nor is there a second after a restart");
     }
 }
 

@@ -2,7 +2,7 @@
 //! that can wake the loop.
 
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use golem::{GolemId, Name};
 use shell::feeds::News;
@@ -41,6 +41,8 @@ pub(super) enum Outcome {
     Heard(Box<Living>),
     /// The golem's own file has everything.
     Left,
+    /// The golem's own file has everything, and its heir could not be made: it is tried again after this time.
+    Heirless(Duration),
     /// The owner wants the golem out of this host.
     Wanted(Box<Living>),
     /// The owner has the golem.
@@ -70,4 +72,6 @@ pub(super) enum Job {
     Leave(usize, Box<Living>),
     /// Lets go of a stopped golem: its own file gets everything, and another process may run it.
     LetGo(usize, GolemHome, GolemId),
+    /// Tries once more to make the heir of a dead golem.
+    Heir(usize, GolemHome, GolemId),
 }

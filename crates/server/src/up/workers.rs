@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use golem::Lineage;
+use golem::{GolemId, Lineage};
 use shell::home::GolemHome;
 use shell::life::desk::Desk;
 use shell::life::{Living, Silent, Turn, heirs, writing};
@@ -18,7 +18,12 @@ use super::wake::{Fall, Job, Outcome};
 
 /// Performs a job; whatever happens in it happens to its golem alone.
 pub(super) fn perform(job: Job, desk: &Arc<Desk>) -> (usize, Outcome) {
-    let (Job::Open(at, _) | Job::Turn(at, ..) | Job::Hear(at, _) | Job::Leave(at, _) | Job::LetGo(at, ..)) = job;
+    let (Job::Open(at, _)
+    | Job::Turn(at, ..)
+    | Job::Hear(at, _)
+    | Job::Leave(at, _)
+    | Job::LetGo(at, ..)
+    | Job::Heir(at, ..)) = job;
     let (_inside, began) = (span_of(&job).entered(), Instant::now());
     let place = if let Job::Open(_, place) = &job { Some(place.clone()) } else { None };
     let done = catch_unwind(AssertUnwindSafe(|| match job {
@@ -37,9 +42,9 @@ pub(super) fn perform(job: Job, desk: &Arc<Desk>) -> (usize, Outcome) {
             living.leave()?;
             desk.lodge(living.life().id(), false)?;
             living.turn_away_letters();
-            succeed(&living, desk);
-            Ok(Outcome::Left)
+            Ok(succeed(&living, desk))
         }
+        Job::Heir(_, place, id) => Ok(make_heir(&place, id, desk)),
         Job::LetGo(_, place, id) => {
             // Records that cannot be carried over stay in the log, for the process that opens the golem next.
             let carried = writing::carry_over(&place, desk);
@@ -69,21 +74,32 @@ fn span_of(job: &Job) -> Span {
         Job::Hear(_, living) => debug_span!("hear", golem = living.place().name.as_str()),
         Job::Leave(_, living) => debug_span!("leave", golem = living.place().name.as_str()),
         Job::LetGo(_, place, _) => debug_span!("let_go", golem = place.name.as_str()),
+        Job::Heir(_, place, _) => debug_span!("heir", golem = place.name.as_str()),
     }
 }
 
-/// Makes an heir where the owner wants the line to go on; the newborn is found by the next census and told of when it
-/// is first opened. Why an heir could not be made is told once.
-fn succeed(dead: &Living, desk: &Desk) {
-    if dead.life().heartbeat().state != golem::heartbeat::State::Dead {
-        return;
+/// Makes the heir of a golem that is left, if it is dead.
+fn succeed(left: &Living, desk: &Desk) -> Outcome {
+    if left.life().heartbeat().state != golem::heartbeat::State::Dead {
+        return Outcome::Left;
     }
-    let name = dead.place().name.as_str();
-    if let Err(why) = heirs::automatic(dead.place().home(), dead.place()) {
+    make_heir(left.place(), left.life().id(), desk)
+}
+
+/// Makes an heir where the owner wants the line to go on; the newborn is found by the next census and told of when it
+/// is first opened. Why an heir could not be made is told once, however often it is tried.
+fn make_heir(dead: &GolemHome, id: GolemId, desk: &Desk) -> Outcome {
+    // Put away or moved since then.
+    if dead.is_buried() || !dead.folder.exists() {
+        return Outcome::Left;
+    }
+    let name = dead.name.as_str();
+    if let Err(why) = heirs::automatic(dead.home(), dead) {
         let text = format!("{name} has no heir: {why}; `bardo golem successor {name}` makes one by hand");
         info!(golem = name, "{text}");
-        desk.tell_owner(format!("{}:heirless", dead.life().id()), "heir", Some(name), text);
+        desk.tell_owner(format!("{id}:heirless"), "heir", Some(name), text);
     }
+    heirs::again_in(dead).map_or(Outcome::Left, Outcome::Heirless)
 }
 
 /// Tells the owner of an automatic heir before it has lived a tick, so a kill after its birth hides none.

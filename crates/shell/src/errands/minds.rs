@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use golem::thought::{self, Answer, Prompt, Purpose, Question, Silence};
+use golem::thought::{self, Answer, Prompt, Question, Silence};
 use golem::world::Manifest;
 use golem::{Usdc, What};
 use mind::{Chat, ChatConfig, ChatRequest};
@@ -21,10 +21,6 @@ use super::slots::{Errands, TurnCame};
 
 /// How long a model has to answer, whatever its golem would wait.
 const LONGEST: Duration = Duration::from_secs(if cfg!(test) { 2 } else { 120 });
-/// The most tokens of an answer that are of any use.
-const TOKENS: u64 = 800;
-/// Tokens after which a fragment is cut off.
-const FRAGMENT: u64 = 80;
 /// How long a question waits for its turn. A question that has had none by then was not asked, and costs nothing.
 const QUEUED: Duration = Duration::from_secs(60);
 
@@ -152,7 +148,7 @@ impl Thinking {
             user: &prompt.user,
             schema: &prompt.schema,
             most: u64::try_from(question.most.as_micros()).unwrap_or(0),
-            tokens: if question.purpose == Purpose::Fragment { FRAGMENT } else { TOKENS },
+            tokens: question.purpose.tokens(),
             temperature: prompt.temperature,
             within: LONGEST,
         };
@@ -179,7 +175,7 @@ impl Thinking {
                 let read = thought::read(&said.text, question.purpose, world).map(|mut answer| {
                     // An answer may cite only records that it was shown.
                     answer.cites.retain(|record| shown.contains(record));
-                    Box::new(Answer { heard: heard.clone(), ..answer })
+                    Box::new(Answer { heard: heard.clone(), used: said.used, ..answer })
                 });
                 (kept.heard, kept.answer, kept.tokens) = (heard, said.text, said.used);
                 let said = read.map_err(|why| {

@@ -536,6 +536,11 @@ impl GolemHome {
         self.folder.join("FROZEN")
     }
 
+    /// The marker of a dead golem whose automatic heir could not be made: how often it was tried, and when.
+    pub(crate) fn heirless_marker(&self) -> PathBuf {
+        self.folder.join("HEIRLESS")
+    }
+
     /// The marker that the program which carried out its orders has sent home what was left.
     pub(crate) fn gone_home_marker(&self) -> PathBuf {
         self.folder.join("GONE_HOME")

@@ -20,6 +20,8 @@ use vault::{Reader, Treasury};
 
 use super::birth::{Wish, birth};
 use super::checks::CheckPlan;
+use super::heirless::Heirless;
+pub use super::heirless::again_in;
 use super::living::Living;
 use super::programs::Programs;
 use crate::Error;
@@ -276,8 +278,17 @@ const SHORTEST: u64 = 50;
 
 /// An heir without asking, where its predecessor was born to have one. None if it was not, if it has one already, if it
 /// lived too short a life, or if it was ended: by its owner, by a halt, by the breaker. An error says why none could be
-/// made.
+/// made; unless no later try could end otherwise, a host tries again after the time that [`again_in`] says.
 pub fn automatic(home: &Home, dead: &GolemHome) -> Result<Option<Name>, Error> {
+    let made = by_itself(home, dead);
+    match &made {
+        Ok(_) | Err(Error::Copy { .. } | Error::Refused(_)) => Heirless::over(dead),
+        Err(_) => Heirless::failed(dead),
+    }
+    made
+}
+
+fn by_itself(home: &Home, dead: &GolemHome) -> Result<Option<Name>, Error> {
     let (golem, _) = Reader::open(&dead.database())?.wake()?;
     let life = golem.life();
     if !life.constitution().succession.auto || life.tick() < SHORTEST || ended(home, life)?.is_some() {

@@ -12,6 +12,8 @@ pub trait Listener {
     fn stop(&mut self) -> bool;
     /// The world cannot be reached, and the golem waits; told again as long as that is so.
     fn waits(&mut self, _why: &str) {}
+    /// A model has been asked, and the golem waits for the answer; told again as long as that is so.
+    fn waits_for(&mut self, _model: &str, _life: &Life) {}
     /// A call of its agent's was not let through. This may be on no record.
     fn refused(&mut self, _by: Denied) {}
     /// The mind outside is of no use now, and the golem goes on without it.

@@ -8,6 +8,7 @@ pub mod curse;
 pub mod desk;
 pub mod form;
 mod ground;
+mod heirless;
 pub mod heirs;
 mod letters;
 mod listener;

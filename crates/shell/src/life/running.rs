@@ -87,8 +87,7 @@ impl Living {
                 continue;
             }
             if self.life().heartbeat().paused || self.life().is_dead() {
-                self.flush(listener)?;
-                self.body.ground.wait(INBOX_EVERY);
+                self.stand_still(listener)?;
                 continue;
             }
             if self.body.ground.end().is_some_and(|end| self.life().due() > end) {
@@ -130,6 +129,14 @@ impl Living {
         }
     }
 
+    /// Stands still for a moment: it is paused, or on its way to its end.
+    fn stand_still(&mut self, listener: &mut impl Listener) -> Result<(), Error> {
+        self.flush(listener)?;
+        self.say_waits(listener);
+        self.body.ground.wait(INBOX_EVERY);
+        Ok(())
+    }
+
     /// Tells news of the clock, if its life follows the wall clock.
     fn say_clock_news(&self, listener: &mut impl Listener) {
         if self.is_wall()
@@ -151,6 +158,7 @@ impl Living {
         let busy = self.body.is_busy();
         if busy {
             self.flush(listener)?;
+            self.say_waits(listener);
             self.body.wait(INBOX_EVERY);
         }
         Ok(!busy && !self.body.ground.has_answers())

@@ -135,7 +135,7 @@ impl Body {
         self.ground.is_busy() || self.is_thinking()
     }
 
-    fn is_thinking(&self) -> bool {
+    pub(super) fn is_thinking(&self) -> bool {
         self.thinking.as_ref().is_some_and(|thinking| thinking.is_busy())
     }
 
@@ -165,11 +165,20 @@ impl Living {
         }
     }
 
+    /// Tells which model it waits for, if it waits for one.
+    pub(super) fn say_waits(&self, listener: &mut impl Listener) {
+        let life = self.life();
+        if let Some(question) = life.thoughts().open.first().filter(|_| self.body.is_thinking()) {
+            listener.waits_for(thought::model(life, question).unwrap_or("a model"), life);
+        }
+    }
+
     /// Takes in the answers to its questions under way, for as long as there is patience: the next process to run it
     /// could only count them as paid for.
     pub(crate) fn settle_thoughts(&mut self, patience: Duration, listener: &mut impl Listener) -> Result<(), Error> {
         let until = Instant::now() + patience;
         while self.body.is_thinking() && Instant::now() < until {
+            self.say_waits(listener);
             self.body.wait(until.saturating_duration_since(Instant::now()).min(Duration::from_millis(100)));
             self.perform(listener)?;
         }

@@ -200,9 +200,9 @@ fn the_largest_life_stays_within_its_bound() {
     let bytes = vault::codec::encode_life(golem.life()).len();
     // Every bounded list at its bound: pairs in every domain, claims, flights, deposits, commands; and questions, with
     // whatever words there are about them.
-    use golem::limits::{CLAIMS, COMMANDS, DEPOSITS, DOMAINS, FEATURES, FLIGHTS, PAIRS, STRATEGY, THOUGHTS};
+    use golem::limits::{CLAIMS, COMMANDS, DEPOSITS, DOMAINS, FEATURES, FLIGHTS, PAIRS, QUESTIONS, STRATEGY, THOUGHTS};
     use golem::thought::{FRAGMENTS, NOTE, PROSE, TOLD};
-    let letters = 3 * STRATEGY + (TOLD + 1) * PROSE + FRAGMENTS * NOTE;
+    let letters = 3 * STRATEGY + (TOLD + 1) * PROSE + (FRAGMENTS + QUESTIONS) * NOTE;
     let thoughts = THOUGHTS * (4 * FEATURES + 8 * DOMAINS + 100) + 4 * letters;
     let lists = DOMAINS * (PAIRS * 16 + 50) + CLAIMS * 40 + FLIGHTS * 80 + DEPOSITS * 20 + COMMANDS * 9;
     let worst = bytes + lists + thoughts + 4_096;

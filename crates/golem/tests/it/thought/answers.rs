@@ -175,7 +175,6 @@ proptest! {
 }
 
 thread_local! {
-    /// A golem with a question under way for each purpose; nothing presses in this world, so none is about that.
-    static ASKING: Vec<Lived> =
-        Purpose::ALL.into_iter().map(|p| Lived::asked(if p == Purpose::Assess { Purpose::Orient } else { p })).collect();
+    /// A golem with a question under way for each purpose.
+    static ASKING: Vec<Lived> = Purpose::ALL.into_iter().map(Lived::asked).collect();
 }

@@ -3,6 +3,7 @@
 use golem::books::Books;
 use golem::constitution::{Constitution, DreamSchedule, DreamTier, Mode};
 use golem::event::Event;
+use golem::stress::Kind;
 use golem::thought::{Answer, Opinion, Purpose, Silence};
 use golem::world::{Bar, DomainKind, DomainSpec, Fate, Observation};
 use golem::{Command, CommandId, Errand, Golem, Input, Life, Owed, Record, Usdc, What};
@@ -119,9 +120,20 @@ impl Lived {
         }
     }
 
+    /// Takes a purse that lasts for less than three days, which presses the harder the longer it does.
+    pub(crate) fn poor(constitution: &mut Constitution) {
+        constitution.clocks.economic = true;
+        constitution.economic.machine_per_day = Usdc::dollars(8);
+        constitution.stress.rates[Kind::ExistentialThreat as usize] = 0.5;
+    }
+
     /// One in which a question of this purpose is under way.
     pub(crate) fn asked(purpose: Purpose) -> Lived {
-        let mut lived = Lived::dreaming(8, |_| {});
+        let mut lived = Lived::dreaming(8, |c| {
+            if purpose == Purpose::Assess {
+                Lived::poor(c);
+            }
+        });
         let command = |command| What::Commanded { id: CommandId([7; 8]), command };
         for tick in 0..20_000 {
             lived.tick();

@@ -4,6 +4,7 @@
 mod answers;
 mod lived;
 mod nights;
+mod pressing;
 mod talking;
 
 use crate::common::{self, Dice};

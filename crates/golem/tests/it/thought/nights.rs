@@ -145,6 +145,43 @@ fn a_night_asks_one_thing_after_another_and_holds_what_it_hears_against_what_it_
     assert!(!dreamt, "nothing dreamt is gone by before it was tried");
 }
 
+/// Every night said that it had spent no tokens, those that asked a model too.
+#[test]
+fn a_night_that_asks_a_model_says_its_tokens() {
+    let (mut lived, mut dice) = (Lived::dreaming(23, |_| {}), Dice(4));
+    let (mut answers, mut told) = (0, Vec::new());
+    for tick in 0.. {
+        assert!(tick < 10_000, "no night was whole: {:?}", lived.life().dreams());
+        if lived.life().dreams().whole > 0 {
+            break;
+        }
+        lived.tick();
+        lived.duties();
+        while let Some(Errand::Ask { key }) = lived.owed().first().copied() {
+            let purpose = lived.life().thoughts().find(key).unwrap().purpose;
+            answers += u64::from(purpose.is_nightly());
+            let said = says(purpose, &mut dice).map(|answer| Box::new(Answer { used: Some((900, 70)), ..*answer }));
+            lived.feed(What::Answered { key, cost: Usdc::micros(100), said });
+            lived.duties();
+        }
+    }
+    let mut golem = golem::Golem::reborn(&lived.records[0]).unwrap();
+    for record in &lived.records[1..] {
+        golem.fold_with(record, |event, life| told.extend(golem::wire::besides(event, life))).unwrap();
+    }
+    let budgets: Vec<(&str, u64)> = told
+        .iter()
+        .filter_map(|message| match message {
+            golem::wire::Message::DreamPhase { phase, budget_tokens, .. } => Some((*phase, *budget_tokens)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(budgets.len(), 3, "{budgets:?}");
+    assert!(budgets.iter().all(|(_, tokens)| *tokens >= 800), "{budgets:?}");
+    assert!(answers >= 7, "{answers}");
+    assert_eq!(lived.life().dreams().tally.tokens, answers * 970, "as their server counted them");
+}
+
 #[test]
 fn who_is_woken_or_dies_waits_for_no_answer_and_only_money_is_settled() {
     for death in [false, true] {
@@ -187,7 +224,7 @@ fn a_light_night_and_one_of_a_reflex_ask_nobody() {
 
 #[test]
 fn nights_and_last_words_go_to_whoever_the_owner_trusts_with_them() {
-    for purpose in Purpose::ALL.into_iter().filter(|purpose| *purpose != Purpose::Assess) {
+    for purpose in Purpose::ALL {
         let lived = Lived::asked(purpose);
         let life = lived.life();
         let question = life.thoughts().open.iter().find(|question| question.purpose == purpose).unwrap().clone();

@@ -331,6 +331,7 @@ fn named(job: &Job) -> &'static str {
         Job::Hear(..) => "hear",
         Job::Leave(..) => "leave",
         Job::LetGo(..) => "let go",
+        Job::Heir(..) => "heir",
     }
 }
 
@@ -340,6 +341,7 @@ fn seen(wake: &Wake) -> String {
         Wake::Back(slot, Outcome::Turned(_, turn)) => format!("{slot} has had its turn: {turn:?}"),
         Wake::Back(slot, Outcome::Heard(_)) => format!("{slot} has heard"),
         Wake::Back(slot, Outcome::Left) => format!("{slot} is left"),
+        Wake::Back(slot, Outcome::Heirless(_)) => format!("{slot} is left without an heir"),
         Wake::Back(slot, Outcome::Wanted(_)) => format!("{slot} is wanted"),
         Wake::Back(slot, Outcome::Released(_)) => format!("{slot} is released"),
         Wake::Back(slot, Outcome::Fell(fall)) => format!("{slot} fell: {}", why(fall)),
