@@ -1,6 +1,6 @@
 //! Stressors, from outside: what raises them, what clears them, and that nothing a golem says does either.
 
-use crate::common::{Dice, START, changed};
+use crate::common::{Dice, START, changed, press};
 use crate::pressed::Pressed;
 use golem::clade::News;
 use golem::constitution::{Constitution, StressMode};
@@ -536,7 +536,7 @@ fn a_crisis_is_told_to_peers_as_something_owed_and_a_siblings_death_is_felt() {
 #[test]
 fn a_crisis_that_peers_have_heard_of_is_a_contact() {
     for peers in [0, 2] {
-        let mut golem = Pressed::new(|c| c.stress.rates[Kind::RepeatedFailure as usize] = 20.0);
+        let mut golem = Pressed::new(|c| press(c, Kind::RepeatedFailure, 20.0));
         golem.hear = false;
         golem.fail(12);
         golem.ticks(2);

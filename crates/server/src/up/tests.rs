@@ -22,11 +22,12 @@ use shell::{Error, GolemHome, Home, Living, wall};
 use testing::provider;
 use vault::{Batch, Log, LogLine, Note, Reader};
 
+use super::main_loop::GolemLoop;
 use super::notify::{Target, TargetKind, Telling};
 use super::supervision::RestartAfter;
 use super::wake::Wake;
 use super::workers::perform;
-use super::{Asker, ChoreSettings, Plan, Up, api};
+use super::{Asker, ChoreSettings, Plan, Up, api, hosting};
 
 /// A home with so many golems; those with settings of their own have a life behind them.
 fn home(golems: u64, sets: impl Fn(u64) -> &'static [&'static str]) -> (tempfile::TempDir, Home) {
@@ -488,15 +489,15 @@ fn an_heir_born_just_before_a_kill_is_told_of() {
 }
 
 /// A host without threads of its own, over a home whose clock stands still until it is moved.
-fn stepped(home: &Home) -> Up {
-    let target = Target { way: Way::Command("exit 1".into()), kinds: Vec::new() };
+fn stepped(home: &Home) -> GolemLoop {
+    let target = Target { way: TargetKind::Command("exit 1".into()), kinds: Vec::new() };
     let telling = Telling { targets: vec![target], heartbeat: None, daily: None, gather: Duration::ZERO, here: None };
-    let chores = Chores { telling, backups: None, archive: None };
-    Up::stepped(home, &Plan { speed: 1.0, chores, api: None, gateway: None, relay: None }).unwrap()
+    let chores = ChoreSettings { telling, backups: None, archive: None };
+    hosting::stepped(home, &Plan { speed: 1.0, chores, api: None, gateway: None, relay: None }).unwrap()
 }
 
 /// Has the host do whatever is due by now.
-fn go_on(up: &mut Up, home: &Home) {
+fn go_on(up: &mut GolemLoop, home: &Home) {
     up.see_to(home.wall().now(), &mut |_| {});
     while let Some(job) = up.crew.take(0) {
         let (slot, outcome) = perform(job, &up.desk);

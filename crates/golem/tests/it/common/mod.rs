@@ -6,6 +6,7 @@ use golem::constitution::{Constitution, MindKind};
 use golem::dream;
 use golem::event::Event;
 use golem::shell::perform;
+use golem::stress::{Kind, Rates};
 use golem::world::{ActionSpec, Bar, DomainSpec, Effect, Fate, Manifest, Observation, Order, Outcome, Quote, Timing};
 use golem::{
     Command, CommandId, Duty, Errand, Fault, Golem, GolemId, Input, Life, Owed, Record, Shell, Span, Time, Usdc, What,
@@ -17,6 +18,13 @@ pub fn changed(life: &Life, change: impl FnOnce(&mut serde_json::Value)) -> Life
     let mut told = serde_json::to_value(life).unwrap();
     change(&mut told);
     serde_json::from_value(told).unwrap()
+}
+
+/// Sets the rate of one stressor, and leaves the others as they are.
+pub fn press(constitution: &mut Constitution, kind: Kind, rate: f64) {
+    let usual = constitution.stress.rates.clone();
+    constitution.stress.rates =
+        Rates::each(|each| if each == kind { rate } else { usual.of(each).unwrap_or_default() });
 }
 
 pub const START: Time = Time::seconds(1_700_000_000);

@@ -8,7 +8,7 @@ use golem::thought::{Answer, Opinion, Purpose, Silence};
 use golem::world::{Bar, DomainKind, DomainSpec, Fate, Observation};
 use golem::{Command, CommandId, Errand, Golem, Input, Life, Owed, Record, Usdc, What};
 
-use super::common::{Dice, SAFE, START, birth};
+use super::common::{Dice, SAFE, START, birth, press};
 
 /// A level that goes back to a hundred, which a model that knows it can foretell.
 pub(crate) struct Lived {
@@ -124,7 +124,7 @@ impl Lived {
     pub(crate) fn poor(constitution: &mut Constitution) {
         constitution.clocks.economic = true;
         constitution.economic.machine_per_day = Usdc::dollars(8);
-        constitution.stress.rates[Kind::ExistentialThreat as usize] = 0.5;
+        press(constitution, Kind::ExistentialThreat, 0.5);
     }
 
     /// One in which a question of this purpose is under way.

@@ -8,6 +8,7 @@ use golem::stress::{self, Assessment, Band, Kind};
 use golem::thought::{self, Answer, Purpose, Silence, prompt};
 use golem::{Duty, Errand, Owed, Span, Usdc, What};
 
+use super::common::press;
 use super::lived::Lived;
 
 const SIX_HOURS: Span = Span::seconds(6 * 3_600);
@@ -69,7 +70,7 @@ fn a_load_that_lasts_spends_no_more_than_the_caps_of_thought() {
     let cap = Usdc::micros(45_000);
     let mut lived = Lived::new(32, |c| {
         Lived::poor(c);
-        c.stress.rates[Kind::ExistentialThreat as usize] = 3.0;
+        press(c, Kind::ExistentialThreat, 3.0);
         c.thought.a_day = cap;
     });
     let mut pressed = 0;
@@ -123,8 +124,8 @@ fn a_question_of_a_models_is_known_as_one_from_the_next_round_on() {
 fn a_model_that_is_asked_about_a_domain_is_told_what_has_weighed_there() {
     let mut lived = Lived::new(34, |c| {
         c.mind.explore_every = 20;
-        c.stress.rates[Kind::RepeatedFailure as usize] = 0.8;
-        c.stress.rates[Kind::Futility as usize] = 3.0;
+        press(c, Kind::RepeatedFailure, 0.8);
+        press(c, Kind::Futility, 3.0);
     });
     for tick in 0.. {
         assert!(tick < 40_000, "nothing has weighed and passed: {:?}", lived.life().stress());
