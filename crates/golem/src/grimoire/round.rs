@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use life::grimoire::{
-    Decision, Entry, Expectation, How, Kind, Link, PASSED_ON, Shown, Source, Status, WATCHED, Watched, inherited,
+    Decision, Entry, Expectation, How, Kind, Link, PASSED_ON, Shown, Source, Status, WATCHED, Watched,
 };
 use life::id::GolemId;
 use life::regime::Regime;
@@ -451,10 +451,7 @@ pub fn entry_of(heuristic: &Heuristic, life: &Life, known: Option<&Entry>) -> En
         Provenance::Phage => How::Replicant,
         Provenance::Thought => How::Thought,
     };
-    let entry = known.cloned().unwrap_or_else(|| {
-        let new = draft(Kind::Heuristic, "", source(life, how), life.now());
-        Entry { initial: inherited(how, new.initial, 0, false), ..new }
-    });
+    let entry = known.cloned().unwrap_or_else(|| draft(Kind::Heuristic, "", source(life, how), life.now()));
     worded(shown_in(heuristic, entry, life), life)
 }
 

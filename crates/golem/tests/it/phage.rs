@@ -148,24 +148,6 @@ fn what_does_better_is_tried_and_what_does_worse_makes_its_golem_surer() {
     assert!(better > 0 && tried > 0);
 }
 
-/// The entry of such a rule once began at 0.7, as if the golem had tried it itself.
-#[test]
-fn a_rule_that_a_phage_brought_begins_at_three_tenths_of_confidence() {
-    let mut rules = 0;
-    for seed in 1..12 {
-        let lived = Lived::new(seed, |_| {}).ticks(15 * DAY);
-        let mut grimoire = golem::grimoire::Grimoire::default();
-        golem::grimoire::round(&mut grimoire, lived.life());
-        for heuristic in lived.life().playbook() {
-            let entry = grimoire.get(heuristic.id).unwrap();
-            let brought = heuristic.provenance == Provenance::Phage;
-            assert_eq!(entry.initial, if brought { 0.3 } else { 0.7 }, "{entry:?}");
-            rules += u32::from(brought);
-        }
-    }
-    assert!(rules > 0, "no phage has brought a rule that is still there");
-}
-
 #[test]
 fn the_curator_hears_which_rules_stood() {
     let lived =
