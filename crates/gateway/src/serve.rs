@@ -483,14 +483,8 @@ impl Gateway {
                 let (prefixes, shapes) = (Arc::clone(&self.prefixes), Arc::clone(&self.shapes));
                 let finds = Finds { prefixes, shapes, turn, place_of };
                 let beside = (finds, room, login);
-                let call = RunningCall::new(
-                    counter,
-                    (grant, tokens, most),
-                    model.upstream,
-                    asked,
-                    beside,
-                    place.name.as_str(),
-                );
+                let (name, money) = (place.name.as_str(), (grant, tokens, most));
+                let call = RunningCall::new(counter, money, model.upstream, asked, beside, name);
                 let mut response = call.make(&self.client, passed_on(&parts.headers)).await;
                 // The cost of a stream is not known yet; and after a bill above its bound no call is let through.
                 let cost = response.extensions().get::<CameTo>().map_or(Usdc::ZERO, |CameTo(cost)| *cost);

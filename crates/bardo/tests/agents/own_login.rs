@@ -129,7 +129,7 @@ fn a_login_never_goes_to_a_server_that_stands_in_for_its_provider() {
         .output()
         .unwrap();
     let said = said(&mapped);
-    assert!(came(&said, "own").starts_with("404") && came(&said, "own").contains("for anthropic alone"), "{said}");
+    assert!(came(&said, "own").starts_with("404") && came(&said, "own").contains("only for anthropic"), "{said}");
     assert_eq!(upstream.calls(), 0);
     let other = tent.command(["wrap", "--own-login", "--name", "bob", "--", "true"]).output().unwrap();
     assert!(!other.status.success() && told(&other).contains("claude and codex"), "{}", told(&other));

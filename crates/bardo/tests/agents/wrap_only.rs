@@ -114,7 +114,7 @@ fn check_that_only_what_is_allowed_is_found(stranger: bool) {
     {
         assert!(said.contains(&format!("{words}\n")), "{words}: {said}{told}");
     }
-    assert!(told.contains("ada was not let through: api.openai.com has models"), "{told}");
+    assert!(told.contains("ada was not let through: api.openai.com serves models"), "{told}");
     assert!(told.contains("example.com:443 is not among") && told.contains("--allow example.com"), "{told}");
     if !may(stranger) {
         eprintln!("\n*** SKIPPED: nobody here may have a network of their own ***\n");

@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use super::{Origin, Revision, SleepStage, Staged};
 use crate::constitution::PolicyFigures;
-use crate::life::Life;
 use crate::money::Usdc;
 use crate::prose::Prose;
 use crate::regime::Regime;
@@ -247,13 +246,4 @@ impl Replay {
 
 impl Prose for Box<Found> {
     const NAME: &'static str = "FoundJson";
-}
-
-impl Found {
-    /// Findings of a phase without dreams.
-    pub fn nothing(life: &Life) -> Found {
-        let night = life.dreams.night.as_ref();
-        let (number, phase) = night.map_or((0, SleepStage::Onset), |night| (night.number, night.phase));
-        Found { night: number, phase, ..Found::default() }
-    }
 }

@@ -4,6 +4,7 @@
 //! still run, and stops and the breaker look at every bar as they do by day. When to sleep is in [`schedule`].
 
 mod apply;
+mod begin;
 mod event;
 mod found;
 mod kind;

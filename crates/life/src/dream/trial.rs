@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::constitution::DreamFigures;
 use crate::laws::{BETS, Laws};
-use crate::life::Life;
 use crate::rule::{Heuristic, Said, learning};
 use crate::time::Time;
 use crate::world::DomainKind;
@@ -199,61 +198,5 @@ impl Revision {
         let mean = self.gain / n;
         let error = ((self.squares / n - mean * mean).max(0.0) / (n - 1.0)).sqrt();
         if error > 0.0 { mean / error } else { 0.0 }
-    }
-}
-
-impl Staged {
-    pub fn new(
-        heuristic: Heuristic,
-        origin: Origin,
-        utility: f64,
-        (episodes, seed): (Vec<u64>, u64),
-        life: &Life,
-    ) -> Staged {
-        let night = life.dreams.night.as_ref().map_or(0, |night| night.number);
-        Staged {
-            heuristic,
-            origin,
-            night,
-            episodes,
-            seed,
-            utility,
-            confidence: origin.confidence(&life.constitution().dream),
-            confirmed: 0,
-            contradicted: 0,
-            error: 0.0,
-            naive_error: 0.0,
-            since: life.tick,
-            until: life.now,
-            bets: [1.0; BETS],
-        }
-    }
-}
-
-impl Revision {
-    pub fn new(
-        domain: u8,
-        heuristics: Vec<(u8, Heuristic)>,
-        utility: f64,
-        episodes: Vec<u64>,
-        life: &Life,
-    ) -> Revision {
-        Revision {
-            domain,
-            night: life.dreams.night.as_ref().map_or(0, |night| night.number),
-            episodes,
-            adopted: false,
-            heuristics,
-            utility,
-            confidence: Origin::Recombined.confidence(&life.constitution().dream),
-            confirmed: 0,
-            contradicted: 0,
-            gain: 0.0,
-            squares: 0.0,
-            excess: 0.0,
-            since: life.tick,
-            until: life.now,
-            said: Said::default(),
-        }
     }
 }

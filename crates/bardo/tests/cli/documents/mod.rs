@@ -198,11 +198,11 @@ fn anchor(heading: &str) -> String {
 fn the_world_that_is_walked_through_is_the_one_that_ships() {
     let source = |file: &str| fs::read_to_string(page("crates/world/src").join(file)).unwrap();
     let (trait_, queue, paper) = (source("world.rs"), source("queue.rs"), source("paper.rs"));
-    let state = queue.split_once("impl State {").unwrap().1;
+    let state = queue.split_once("impl QueueState {").unwrap().1;
     for (part, source, opens) in [
         ("trait World", trait_.as_str(), "pub trait World"),
         ("Queue::manifest", &queue, "fn manifest"),
-        ("State::advance", state, "fn advance"),
+        ("QueueState::advance", state, "fn advance"),
         ("Queue::bar", &queue, "fn bar"),
         ("Queue::outcome", &queue, "fn outcome"),
         ("Paper::commit", &paper, "fn commit"),

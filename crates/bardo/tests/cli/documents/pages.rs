@@ -40,7 +40,7 @@ pages! {
     the_laboratory_is_true: "docs/lab.md" shows 5;
     the_machine_burned_is_true: "docs/machine-burned.md" shows 4;
     minds_are_true: "docs/minds.md" shows 1;
-    operating_is_true: "docs/operating.md" shows 3;
+    operating_is_true: "docs/operating.md" shows 4;
     worlds_in_any_language_are_true: "docs/outside.md" shows 1;
     the_way_out_of_damage_is_true: "docs/recovery.md" shows 2;
 }
