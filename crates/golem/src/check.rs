@@ -135,12 +135,12 @@ fn check_fate(life: &Life, key: u64, fate: &Fate) -> Result<(), Fault> {
         // What was never permitted was never sent, so nothing can come of it.
         Fate::Pending => !flight.is_unsent(),
         Fate::Done(outcome) => {
-            let left = life.capital().cash + outcome.cash.max(-Usdc::MOST) - outcome.fee.min(Usdc::MOST);
             let effect = flight.effect(life);
-            let afforded = effect == Effect::Adds || left >= Usdc::ZERO;
+            // Asked only once the order has bounded the figures, which a program may have made up.
+            let afforded = || effect == Effect::Adds || life.capital().cash + outcome.cash - outcome.fee >= Usdc::ZERO;
             // Two actions under way may give up the same holding; the second finds nothing left of it.
             let held = outcome.units >= -life.capital().holding;
-            !flight.is_unsent() && flight.order(life).allows(effect, outcome) && afforded && held
+            !flight.is_unsent() && flight.order(life).allows(effect, outcome) && held && afforded()
         }
     };
     if sound { Ok(()) } else { Err(Fault::Outcome { key }) }

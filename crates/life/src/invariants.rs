@@ -3,7 +3,8 @@
 //!
 //! They hold in production. A figure is held against the one before the step, so that a life of an older version is not
 //! judged for what that left behind; and each is a comparison of integers, so that all of them together cost less than an
-//! event. A fold does without: its records have passed them.
+//! event. A fold does without these; the assertions in `apply` hold in a fold too, and the vault turns one that fails into a
+//! damaged record.
 
 use crate::dream::STAGED;
 use crate::heartbeat::State;

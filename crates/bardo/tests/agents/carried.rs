@@ -175,7 +175,7 @@ fn orders_are_carried_out_only_where_there_is_a_present() {
     let said = tent.fails(1, ["golem", "new", "ada", "--world", "sim", "--orders", "./broker"]);
     assert!(said.contains("no such file"), "{said}");
     let said = tent.fails(1, ["golem", "new", "ada", "--world", "sim", "--orders", &format!("python3 {BROKER}")]);
-    assert!(said.contains("watches the present"), "{said}");
+    assert!(said.contains("followed live"), "{said}");
     let said =
         tent.fails(1, ["lab", "lives", "--data", "eth", "--set", "world.kind=live", "--set", "world.orders=true"]);
     assert!(said.contains("followed live"), "{said}");

@@ -63,8 +63,10 @@ fn consider(life: &Life, at: Time, proposal: &Proposal) -> Result<CagedOrder, Re
     }
     match spec.effect {
         Effect::Reduces => {
-            let part = ((life.capital().holding as f64 * size) as i64).clamp(0, life.capital().holding);
-            let units = if size == 1.0 { life.capital().holding } else { whole_lots(part, life) };
+            // A world that sold twice left less than nothing in lives of the first version.
+            let whole = life.capital().holding.max(0);
+            let part = ((whole as f64 * size) as i64).clamp(0, whole);
+            let units = if size == 1.0 { whole } else { whole_lots(part, life) };
             if units == 0 {
                 Err(Refusal::Funds)
             } else {
@@ -198,7 +200,7 @@ pub(crate) fn decide(draft: &mut Draft<'_>) {
 fn by_vote(draft: &mut Draft<'_>) -> Option<Proposal> {
     let evidence = vote::evidence(draft);
     let one_way = draft.execution().one_way();
-    if draft.capital().holding == 0 {
+    if draft.capital().holding <= 0 {
         let evidence = evidence.filter(|evidence| evidence.lower > draft.execution().round_trip())?;
         return adding(draft, draft.at(), cap_bps(evidence.hits));
     }

@@ -86,7 +86,9 @@ fn look(draft: &mut Draft<'_>) {
             }
             Some(_) if found.clears => {
                 let severity = severity(draft, kind, domain);
-                draft.emit(Event::Cleared(Evidence::new(kind, domain, severity, found.figure)));
+                if let Some(evidence) = Evidence::found(draft, kind, domain, severity) {
+                    draft.emit(Event::Cleared(evidence));
+                }
             }
             Some((_, presses)) if presses != found.presses => {
                 draft.emit(Event::Pressed { kind, domain, presses: found.presses });

@@ -34,7 +34,8 @@ fn weigh(life: &Life, beside: &[Named], at: usize, name: &str, new: &New) -> Res
     if at >= NEW {
         return note("more than two in one answer");
     }
-    if Kind::ALL.iter().any(|kind| normal(kind.name()) == name) {
+    let watched = |kind: &Kind| figures.rates.of(*kind).is_some() && normal(kind.name()) == name;
+    if Kind::ALL.iter().any(watched) {
         return note("the runtime watches for that stressor itself");
     }
     let condition = match parse_condition(&new.condition, &life.birth().world) {

@@ -57,6 +57,7 @@ pub struct Tally {
     pub calmed: u32,
     pub revisions: u32,
     /// Tokens of the answers it had from models, as far as their servers count them.
+    #[serde(default)]
     pub tokens: u64,
 }
 

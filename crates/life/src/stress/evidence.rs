@@ -1,27 +1,30 @@
-//! Proof that a stressor is over. Only this folder makes any.
+//! Proof that a stressor is over, made from a life in which it is.
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::Kind;
+use super::{Kind, find};
+use crate::life::Life;
 
 /// Proof that a stressor's condition no longer holds.
 ///
 /// Nothing that a golem, its agent or a model says can make one. Journals hold evidence and can be read, but what is
 /// read from one is a record of what was, and no input takes it:
 ///
+/// ```
+/// use life::stress::{Evidence, Kind};
+/// fn read(life: &life::Life) -> Option<Evidence> {
+///     Evidence::found(life, Kind::Futility, None, 0.0)
+/// }
+/// ```
+///
 /// ```compile_fail,E0451
-/// use golem::stress::{Evidence, Kind};
+/// use life::stress::{Evidence, Kind};
 /// let forged = Evidence { kind: Kind::Futility, domain: None, severity: 0.0, figure: 1.0 };
 /// ```
 ///
 /// ```compile_fail,E0277
-/// let forged: golem::stress::Evidence = serde_json::from_str("{}").unwrap();
-/// ```
-///
-/// ```compile_fail,E0599
-/// fn clear(evidence: golem::stress::Evidence) -> golem::What {
-///     golem::What::Cleared(evidence)
-/// }
+/// use life::stress::Evidence;
+/// let forged: Evidence = serde_json::from_str("{}").unwrap();
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Evidence {
@@ -32,8 +35,11 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    pub fn new(kind: Kind, domain: Option<u8>, severity: f64, figure: f64) -> Evidence {
-        Evidence { kind, domain, severity, figure }
+    /// Evidence that an active stressor is over; none while its condition holds.
+    pub fn found(life: &Life, kind: Kind, domain: Option<u8>, severity: f64) -> Option<Evidence> {
+        let served = life.stress.find(kind, domain)?.served;
+        let found = find(life, kind, domain, served);
+        found.clears.then_some(Evidence { kind, domain, severity, figure: found.figure })
     }
 
     pub fn kind(&self) -> Kind {

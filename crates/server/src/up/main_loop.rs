@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use shell::feeds::News;
 use shell::home::signals::HostSignals;
+use shell::home::{GolemHome, inbox};
 use shell::life::desk::Desk;
 use shell::life::{Living, Turn};
 use shell::view::board::Board;
@@ -23,7 +24,6 @@ use super::pace::Pace;
 use super::slots::{Slots, Stand};
 use super::supervision::{ELSEWHERE, Next, RestartAfter, SAID, Supervisor};
 use super::wake::{Job, Outcome, Wake};
-use shell::home::GolemHome;
 
 /// How often the folder of bells is looked at where the kernel does not report new ones; otherwise the folder of golems and this
 /// one are looked at together.
@@ -156,6 +156,13 @@ impl GolemLoop {
             }
         }
         self.spread_out();
+        // A letter outlives the host that was told of it; its bell, in memory, did not.
+        for at in 0..self.slots.len() {
+            if self.slots[at].living.is_some() && inbox::has_letters(&self.slots[at].place) {
+                self.slots[at].rung = true;
+                self.hear(at);
+            }
+        }
         letters.iter().for_each(|golem| self.rung_for(golem.as_str()));
         // A golem that is still dying counts as here and as dead.
         let all = self.desk.board.all();

@@ -89,17 +89,26 @@ fn succeed(left: &Living, desk: &Desk) -> Outcome {
 /// Makes an heir where the owner wants the line to go on; the newborn is found by the next census and told of when it
 /// is first opened. Why an heir could not be made is told once, however often it is tried.
 fn make_heir(dead: &GolemHome, id: GolemId, desk: &Desk) -> Outcome {
-    // Put away or moved since then.
-    if dead.is_buried() || !dead.folder.exists() {
+    // Moved since then.
+    if !dead.folder.exists() {
         return Outcome::Left;
     }
+    // Put away since then; it may be taken out again.
+    if dead.is_buried() {
+        return heirs::again_in(dead).map_or(Outcome::Left, Outcome::Heirless);
+    }
     let name = dead.name.as_str();
+    let mut again = None;
     if let Err(why) = heirs::automatic(dead.home(), dead) {
-        let text = format!("{name} has no heir: {why}; `bardo golem successor {name}` makes one by hand");
+        // On a full disk the first try is not written down either.
+        let passes = !matches!(why, Error::Copy { .. } | Error::Refused(_));
+        again = heirs::again_in(dead).or(passes.then_some(heirs::FIRST_PAUSE));
+        let then = if again.is_some() { "it is tried again, and " } else { "" };
+        let text = format!("{name} has no heir: {why}; {then}`bardo golem successor {name}` makes one by hand");
         info!(golem = name, "{text}");
         desk.tell_owner(format!("{id}:heirless"), "heir", Some(name), text);
     }
-    heirs::again_in(dead).map_or(Outcome::Left, Outcome::Heirless)
+    again.map_or(Outcome::Left, Outcome::Heirless)
 }
 
 /// Tells the owner of an automatic heir before it has lived a tick, so a kill after its birth hides none.

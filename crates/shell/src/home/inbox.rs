@@ -177,6 +177,10 @@ impl OpenQuestion {
         Ok(OpenQuestion { marker })
     }
 
+    pub(crate) fn is_there(&self) -> bool {
+        self.marker.exists()
+    }
+
     /// Waits until the answer is in the record, no longer than until then.
     pub(crate) fn wait(&self, until: Instant) {
         while self.marker.exists() && Instant::now() < until {
@@ -198,6 +202,11 @@ pub(crate) fn close_question(to: &GolemHome, id: CommandId) {
 
 fn question_marker(to: &GolemHome, id: CommandId) -> PathBuf {
     to.inbox().join(format!("{}.asked", u64::from_le_bytes(id.0)))
+}
+
+/// Whether a letter waits for a golem.
+pub fn has_letters(to: &GolemHome) -> bool {
+    named(&to.inbox()).is_ok_and(|letters| !letters.is_empty())
 }
 
 /// The letters waiting that pass the filter, oldest first. One that cannot be read is set aside, not obeyed.

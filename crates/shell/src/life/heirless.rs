@@ -42,7 +42,8 @@ impl Heirless {
     pub(super) fn failed(dead: &GolemHome) {
         let now = dead.home().wall().now_ms();
         let before = Heirless::read(dead);
-        if before.is_some_and(|before| !before.left(now).is_zero()) {
+        // A time ahead of the clock was written down by a clock that was wrong.
+        if before.is_some_and(|before| before.last <= now && !before.left(now).is_zero()) {
             return;
         }
         let heirless = Heirless { tries: before.map_or(0, |before| before.tries).saturating_add(1), last: now };
@@ -61,10 +62,16 @@ impl Heirless {
     }
 }
 
-/// How long until the heir of a dead golem is to be tried again; none if none is waited for.
+/// How long until the heir of a dead golem is to be tried again; none if none is waited for. It is asked after a try, so a pause
+/// that has run out means that the try could not be written down, and a whole pause is due.
 pub fn again_in(dead: &GolemHome) -> Option<Duration> {
-    Heirless::read(dead).map(|heirless| heirless.left(dead.home().wall().now_ms()))
+    let heirless = Heirless::read(dead)?;
+    let left = heirless.left(dead.home().wall().now_ms());
+    Some(if left.is_zero() { heirless.pause() } else { left })
 }
+
+/// The pause after a first try that could not be written down.
+pub const FIRST_PAUSE: Duration = AGAIN[0];
 
 #[cfg(test)]
 mod tests {

@@ -21,7 +21,7 @@ use vault::{Reader, Treasury};
 use super::birth::{Wish, birth};
 use super::checks::CheckPlan;
 use super::heirless::Heirless;
-pub use super::heirless::again_in;
+pub use super::heirless::{FIRST_PAUSE, again_in};
 use super::living::Living;
 use super::programs::Programs;
 use crate::Error;
@@ -313,7 +313,7 @@ fn by_itself(home: &Home, dead: &GolemHome) -> Result<Option<Name>, Error> {
     match born(home, &estate, heir, true) {
         Ok(_) => Ok(Some(name)),
         // A host has found it already, and completes the birth.
-        Err(Error::Vault(vault::Error::Locked(_))) => Ok(Some(name)),
+        Err(Error::Hosted(_) | Error::Vault(vault::Error::Locked(_))) => Ok(Some(name)),
         // Between the question and the birth its owner, or another process, was quicker.
         Err(Error::Vault(vault::Error::LineEnded)) => Ok(None),
         Err(other) => Err(other),
@@ -404,7 +404,9 @@ pub fn family(home: &Home, of: &GolemHome) -> Result<Vec<(Name, Life)>, Error> {
 /// The next name in a line: ada, ada-2, ada-3.
 pub fn next_name(home: &Home, of: &Name) -> Name {
     let stem = stem(of);
-    let names = (2..).map(|n| format!("{stem}-{n}").parse::<Name>());
+    // Room for the number, or no name would ever be free.
+    let stem = &stem[..stem.len().min(golem::limits::NAME - 7)];
+    let names = (2..1_000_000).map(|n| format!("{stem}-{n}").parse::<Name>());
     names.flatten().find(|name| home.is_free(name)).unwrap_or_else(|| of.clone())
 }
 

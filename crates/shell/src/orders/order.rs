@@ -148,6 +148,9 @@ pub fn question(text: String) -> Result<Command, Error> {
     Ok(Command::Ask { text })
 }
 
+/// How often the record is looked at although the marker of a question is still there.
+const LOOK_AGAIN: Duration = Duration::from_secs(2);
+
 /// Asks a golem something and waits for its answer, no longer than this.
 pub fn ask(place: &GolemHome, text: &str, snapshot_every: u64, patience: Duration) -> Result<QuestionResult, Error> {
     let (id, until) = (inbox::new_id(), Instant::now() + patience);
@@ -159,13 +162,21 @@ pub fn ask(place: &GolemHome, text: &str, snapshot_every: u64, patience: Duratio
     if let Some(asked) = answer_to(place, id)? {
         return Ok(asked);
     }
-    let question = OpenQuestion::mark(place, id)?;
-    // An answer that came before the marker has not removed it.
-    if let Some(asked) = answer_to(place, id)? {
-        return Ok(asked);
+    // Without a marker, or with a golem that an older version runs, the record alone says that there is an answer.
+    let question = OpenQuestion::mark(place, id).ok();
+    loop {
+        if let Some(asked) = answer_to(place, id)? {
+            return Ok(asked);
+        }
+        let now = Instant::now();
+        if now >= until {
+            return Ok(QuestionResult::Waiting);
+        }
+        match question.as_ref().filter(|question| question.is_there()) {
+            Some(question) => question.wait(until.min(now + LOOK_AGAIN)),
+            None => std::thread::sleep(Duration::from_millis(200)),
+        }
     }
-    question.wait(until);
-    Ok(answer_to(place, id)?.unwrap_or(QuestionResult::Waiting))
 }
 
 /// The result of a question as the record has it; none while a model is being asked.

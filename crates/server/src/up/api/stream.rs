@@ -222,8 +222,9 @@ impl StreamListener {
                 if !std::mem::take(&mut self.full) {
                     tokio::time::sleep(EVERY).await;
                     quiet += 1;
-                    if quiet % RENAMED == 0 {
-                        self.follow(home);
+                    if quiet % RENAMED == 0 && self.follow(home) {
+                        // What its journal has comes before what the board has.
+                        continue;
                     }
                 }
                 self.take(home, board, &mut text);
@@ -241,13 +242,15 @@ impl StreamListener {
     }
 
     /// Goes on with the one golem under the name that it has been given meanwhile, from where its old name ended.
-    fn follow(&mut self, home: &Home) {
-        let Some(now) = self.golem.as_ref().and_then(|name| home.renamed_from(name)) else { return };
+    /// Returns whether its journal is to be told first.
+    fn follow(&mut self, home: &Home) -> bool {
+        let Some(now) = self.golem.as_ref().and_then(|name| home.renamed_from(name)) else { return false };
         self.golem = Some(Arc::from(now.as_str()));
         if self.after.is_none() {
             self.from = self.began;
         }
         self.look_back(home);
+        self.past.is_some()
     }
 
     /// Begins with the journal of the one golem, if it is known from where on.
