@@ -1,7 +1,7 @@
 //! Files and folders that are there whole or not at all: made aside, synced, and moved into place.
 
 use std::fs;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use settings::chance;
@@ -15,6 +15,14 @@ pub(crate) fn aside(parent: &Path, what: &str) -> Result<PathBuf, Error> {
     let folder = parent.join(format!(".{what}-{}", chance::identity(None, "")));
     private::folder(&folder).map_err(Error::io("cannot create", &folder))?;
     Ok(folder)
+}
+
+/// Makes this folder if it is not there, but none around it: that of a golem that was renamed must not come back.
+pub(crate) fn folder_within(folder: &Path) -> io::Result<()> {
+    match fs::create_dir(folder) {
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        made => made,
+    }
 }
 
 pub(crate) fn copy_if_there(file: &Path, folder: &Path) -> Result<(), Error> {

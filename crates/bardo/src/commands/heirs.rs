@@ -37,7 +37,7 @@ pub(crate) fn successor(home: &Home, args: &Successor, json: bool) -> Result<Exi
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let name = args.name.clone().unwrap_or_else(|| heirs::next_name(home, &dead.name));
+    let name = args.name.clone().map_or_else(|| heirs::next_name(home, &dead.name), Ok)?;
     let heir = Heir { name, seed: args.seed, set, inherit: Some(inherit), force: args.force_similarity };
     let heir = heirs::make(home, &estate, heir)?;
     let life = heir.life();

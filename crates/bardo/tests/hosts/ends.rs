@@ -271,7 +271,7 @@ fn a_birth_cut_short_before_the_end_is_not_completed_after_it() {
         living.run(Run { pace: Pace::Max, ticks: None, batch: 256 }, &mut Silent).unwrap();
         drop(living);
         let (home, dead) = (tent.home(), life(&tent, "ada"));
-        let place = home.place(&heirs::next_name(&home, &dead.birth().name));
+        let place = home.place(&heirs::next_name(&home, &dead.birth().name).unwrap());
         let (descent, secret) = (Descent::of(&dead, true), Secret::draw());
         let birth = Birth {
             id: identity(None, ""),

@@ -143,7 +143,7 @@ impl Backups {
             data: BTreeMap::new(),
             followed: Vec::new(),
         };
-        for place in home.list()? {
+        for place in home.list_still()? {
             // A golem that cannot be copied does not keep the others from it.
             match self.copy(&place, &stamp) {
                 Ok(kept) => drop(round.golems.insert(place.name.to_string(), kept)),

@@ -25,17 +25,18 @@ pub fn rename(place: &GolemHome, new: &Name) -> Result<Renamed, Error> {
     if old == new {
         return Err(Error::Usage(format!("it is called {new} already")));
     }
-    if place.is_released() {
-        return Err(Error::Refused(format!(
-            "{old} is released, and another program may be using its folder; `bardo golem join {old}` takes it back"
-        )));
-    }
+    must_not_be_released(place)?;
     let id = Reader::open(&place.database())?.id()?;
     home.must_be_free(new, Some(id))?;
     // A host and every other command keep away from it until it has its name.
     let mut loan = place.borrow()?;
     let _life = hold(home, old, id)?;
     let _names = home.hold_names()?;
+    // Whoever was waited for may have released it, or put another folder in the place of the one that is locked.
+    must_not_be_released(place)?;
+    if !place.is(id) {
+        return Err(Error::Busy(format!("{old} was moved meanwhile; try again")));
+    }
     home.must_be_free(new, Some(id))?;
     let renamed = home.note_rename(id, old, new)?;
     let moved = home.place(new);
@@ -45,6 +46,16 @@ pub fn rename(place: &GolemHome, new: &Name) -> Result<Renamed, Error> {
     disk::after("a name");
     loan.follow(&moved);
     Ok(renamed)
+}
+
+fn must_not_be_released(place: &GolemHome) -> Result<(), Error> {
+    if !place.is_released() {
+        return Ok(());
+    }
+    let name = &place.name;
+    Err(Error::Refused(format!(
+        "{name} is released, and another program may be using its folder; `bardo golem join {name}` takes it back"
+    )))
 }
 
 /// Takes the lock of the life, so that no process runs it in the folder that is moved; none if it has no head, and so

@@ -294,12 +294,19 @@ fn money_allows(home: &Home, copy: &Life) -> Result<(), Error> {
     Ok(())
 }
 
-/// Moves whatever of this life is here to the attic, but keeps what its owner forbade.
+/// Moves whatever of this life is here to the attic, but keeps what its owner forbade. A name that it had here leads on.
 fn put_in_place(home: &Home, crib: Crib, place: &GolemHome, id: GolemId) -> Result<(), Error> {
+    let _names = home.hold_names()?;
+    if !place.is(id) {
+        home.must_be_free(&place.name, Some(id))?;
+    }
     for old in home.list()?.into_iter().filter(|old| old.is(id)) {
         copy_if_there(&old.frozen_marker(), crib.folder())?;
         copy_if_there(&old.released_marker(), crib.folder())?;
         fs::create_dir_all(home.attic()).map_err(Error::io("cannot create", &home.attic()))?;
+        if old.name != place.name {
+            home.note_rename(id, &old.name, &place.name)?;
+        }
         let kept = free_name(&home.attic(), old.name.as_str());
         fs::rename(&old.folder, &kept).map_err(Error::io("cannot set aside", &old.folder))?;
     }

@@ -8,8 +8,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-use crate::Error;
 use crate::hash::hex;
+use crate::{Error, durable};
 
 const DAY_MS: u64 = 86_400_000;
 /// Characters of an answer that are kept.
@@ -66,7 +66,7 @@ impl Keep {
         let line = serde_json::to_string(&kept).expect("a question is plain data") + "\n";
         let path = self.folder.join(format!("{day}.jsonl"));
         let new = !path.exists();
-        let written = fs::create_dir_all(&self.folder)
+        let written = durable::folder_within(&self.folder)
             .and_then(|()| OpenOptions::new().create(true).append(true).open(&path)?.write_all(line.as_bytes()));
         if let Err(why) = written {
             tracing::warn!(path = %path.display(), %why, "a thought cannot be kept");
@@ -129,6 +129,9 @@ mod tests {
         };
         Keep { folder: folder.clone(), days: 0 }.keep(kept_of(1));
         assert!(!folder.exists());
+        let moved = home.path().join("old-name");
+        Keep { folder: moved.join("thoughts"), days: 7 }.keep(kept_of(1));
+        assert!(!moved.exists(), "the folder of a golem that was renamed does not come back");
         fs::create_dir_all(&folder).unwrap();
         let today = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis() as u64 / DAY_MS;
         for old in [today - 9, today - 7, today - 6] {

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use vault::disk;
 
 use super::place::GolemHome;
-use crate::Error;
+use crate::{Error, durable};
 
 /// How often the file of a reply is looked for that another process will write.
 const LOOK: Duration = Duration::from_millis(10);
@@ -86,10 +86,7 @@ pub fn send(to: &GolemHome, body: Body) -> Result<PathBuf, Error> {
 pub fn send_as(to: &GolemHome, id: CommandId, body: Body) -> Result<PathBuf, Error> {
     let inbox = &to.inbox();
     // Only the inbox: a golem that was renamed meanwhile must not get a second folder.
-    match fs::create_dir(inbox) {
-        Err(e) if e.kind() != std::io::ErrorKind::AlreadyExists => return Err(Error::io("cannot create", inbox)(e)),
-        _ => {}
-    }
+    durable::folder_within(inbox).map_err(Error::io("cannot create", inbox))?;
     let letter = Letter { id, body };
     letter.check().map_err(Error::Refused)?;
     // Letters are read in the order of their names, and no clock has a say in it: this one comes after all that
@@ -172,7 +169,7 @@ impl OpenQuestion {
     /// Puts the marker in. An answer from before leaves it there: look into the record after this.
     pub(crate) fn mark(to: &GolemHome, id: CommandId) -> Result<OpenQuestion, Error> {
         let (inbox, marker) = (to.inbox(), question_marker(to, id));
-        fs::create_dir_all(&inbox).map_err(Error::io("cannot create", &inbox))?;
+        durable::folder_within(&inbox).map_err(Error::io("cannot create", &inbox))?;
         fs::write(&marker, "").map_err(Error::io("cannot write", &marker))?;
         Ok(OpenQuestion { marker })
     }

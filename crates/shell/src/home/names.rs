@@ -5,9 +5,10 @@
 //! folder has, so its line is written before the folder is moved: a rename that is cut short in between leaves the
 //! golem under its old name, and both names lead to it.
 
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::path::PathBuf;
 use std::sync::PoisonError;
+use std::time::{Duration, Instant};
 
 use golem::{GolemId, Name, Span};
 use serde::{Deserialize, Serialize};
@@ -20,6 +21,8 @@ use crate::{Error, durable};
 const LEADS_MS: i64 = 86_400_000;
 /// Lines that are kept at least, as the record of who was called what.
 const KEPT: usize = 1_000;
+/// How long a list waits for names that are being changed: a process that hangs must not hold up an order to stop.
+const STILL: Duration = Duration::from_secs(2);
 
 /// One change of a name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,6 +35,14 @@ pub struct Renamed {
     pub at: i64,
     /// Until when the old name leads to the golem.
     pub until: i64,
+}
+
+impl Renamed {
+    /// Whether the old name leads to the golem at this time. A line that a clock far ahead wrote leads nowhere once the
+    /// clock is right again: nobody promised the name for longer than a day.
+    fn leads(&self, now: i64) -> bool {
+        now < self.until && self.until.saturating_sub(now) <= 2 * LEADS_MS
+    }
 }
 
 impl Home {
@@ -64,7 +75,7 @@ impl Home {
         let now = self.wall().now_ms();
         // A file that cannot be read leads nowhere; `bardo doctor` says so.
         let lines = self.renames().unwrap_or_default();
-        let line = lines.iter().rev().find(|line| now < line.until && is_meant(line))?;
+        let line = lines.iter().rev().find(|line| line.leads(now) && is_meant(line))?;
         let id: GolemId = line.golem.parse().ok()?;
         // The folder that it was moved to last, even if its life cannot be read: it can be frozen all the same.
         let its = lines.iter().rev().filter(|other| other.golem == line.golem).flat_map(|line| [&line.new, &line.old]);
@@ -80,9 +91,9 @@ impl Home {
 
     /// How long this name leads on.
     fn leads_for(&self, name: &str) -> Span {
-        let lines = self.renames().unwrap_or_default();
-        let until = lines.iter().filter(|line| line.old.as_str() == name).map(|line| line.until).max();
-        Span::millis(until.map_or(0, |until| until.saturating_sub(self.wall().now_ms())).unsigned_abs())
+        let (lines, now) = (self.renames().unwrap_or_default(), self.wall().now_ms());
+        let its = lines.iter().filter(|line| line.leads(now) && line.old.as_str() == name);
+        Span::millis(its.map(|line| line.until.abs_diff(now)).max().unwrap_or(0))
     }
 
     /// Old names that have led to a golem since this home was opened here, in words for the person who typed them.
@@ -96,14 +107,28 @@ impl Home {
     }
 
     /// Whether no golem has this name, and it leads to none.
-    pub fn is_free(&self, name: &Name) -> bool {
-        self.must_be_free(name, None).is_ok()
+    pub fn is_free(&self, name: &Name) -> Result<bool, Error> {
+        match self.must_be_free(name, None) {
+            Ok(()) => Ok(true),
+            Err(Error::NameTaken(_) | Error::Refused(_)) => Ok(false),
+            Err(other) => Err(other),
+        }
     }
 
     /// Refuses a name that a golem has, or that leads to one; `by` may take back a name of its own.
     pub fn must_be_free(&self, name: &Name, by: Option<GolemId>) -> Result<(), Error> {
         if self.place(name).folder.exists() {
             return Err(Error::NameTaken(name.clone()));
+        }
+        // A file that cannot be read may have promised any name.
+        let lines = self.renames()?;
+        let is_anothers = |line: &Renamed| line.old == *name && by.is_none_or(|id| line.golem != id.to_string());
+        if lines.iter().any(is_anothers)
+            && let Some(why) = self.clock_trouble()
+        {
+            return Err(Error::Refused(format!(
+                "{name} was the name of another golem, and whether it leads to that one still cannot be told: {why}"
+            )));
         }
         match self.lead_by(|line| line.old == *name) {
             Some(place) if by.is_none_or(|id| !place.may_be(id)) => {
@@ -125,6 +150,17 @@ impl Home {
         Ok(lock)
     }
 
+    /// Every golem here, none left out because its folder is moved while they are read. Not for one who holds the names.
+    pub fn list_still(&self) -> Result<Vec<GolemHome>, Error> {
+        let until = Instant::now() + STILL;
+        let names = File::open(self.root()).ok();
+        let is_held = |names: &File| matches!(names.try_lock_shared(), Err(TryLockError::WouldBlock));
+        while names.as_ref().is_some_and(is_held) && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        self.list()
+    }
+
     /// Enters a change of a name, which the move of the folder follows. The caller holds the names.
     pub(crate) fn note_rename(&self, golem: GolemId, old: &Name, new: &Name) -> Result<Renamed, Error> {
         let now = self.wall().now_ms();
@@ -135,7 +171,7 @@ impl Home {
         lines.retain(|other| other.golem != line.golem || (other.old != *old && other.old != *new));
         lines.push(line.clone());
         let surplus = lines.len().saturating_sub(KEPT);
-        let kept = lines.iter().enumerate().filter(|(at, line)| *at >= surplus || now < line.until);
+        let kept = lines.iter().enumerate().filter(|(at, line)| *at >= surplus || line.leads(now));
         let text = kept.map(|(_, line)| serde_json::to_string(line).expect("a line is plain data") + "\n");
         durable::write(&self.renamed_file(), text.collect::<String>().as_bytes())?;
         Ok(line)
@@ -160,7 +196,6 @@ impl GolemHome {
 mod tests {
     use super::*;
     use crate::wall::Wall;
-    use std::time::Duration;
 
     const ADA: GolemId = GolemId([1; 16]);
 
@@ -194,6 +229,10 @@ mod tests {
         home.golem(asked).ok().map(|place| place.name.to_string())
     }
 
+    fn is_free(home: &Home, asked: &str) -> bool {
+        home.is_free(&name(asked)).unwrap()
+    }
+
     #[test]
     fn an_old_name_leads_on_for_a_day_and_is_free_after_that() {
         let (_folder, wall, home) = home("ada");
@@ -206,10 +245,10 @@ mod tests {
         assert!(refused.contains("ada was the name of cyd and leads to it for another"), "{refused}");
         assert!(matches!(home.must_be_free(&name("cyd"), None), Err(Error::NameTaken(_))));
         wall.go_on(Duration::from_millis(LEADS_MS as u64 - 1));
-        assert!(!home.is_free(&name("ada")));
+        assert!(!is_free(&home, "ada"));
         wall.go_on(Duration::from_millis(1));
         assert_eq!((found(&home, "ada"), found(&home, "cyd").as_deref()), (None, Some("cyd")));
-        assert!(home.is_free(&name("ada")) && home.is_free(&name("bea")));
+        assert!(is_free(&home, "ada") && is_free(&home, "bea"));
     }
 
     /// Between the line and the move the folder has the old name; after the move it has the new one. There is nothing in
@@ -221,7 +260,7 @@ mod tests {
         for asked in ["ada", "bea"] {
             assert_eq!(found(&home, asked).as_deref(), Some("ada"), "cut short before the move, by {asked}");
         }
-        assert!(home.is_free(&name("bea")), "the name that was not taken stays free");
+        assert!(is_free(&home, "bea"), "the name that was not taken stays free");
         rename(&home, "ada", "bea");
         for asked in ["ada", "bea"] {
             assert_eq!(found(&home, asked).as_deref(), Some("bea"), "cut short after the move, by {asked}");
@@ -235,7 +274,7 @@ mod tests {
         rename(&home, "ada", "bea");
         rename(&home, "bea", "ada");
         assert_eq!((found(&home, "ada").as_deref(), found(&home, "bea").as_deref()), (Some("ada"), Some("ada")));
-        assert!(!home.is_free(&name("bea")));
+        assert!(!is_free(&home, "bea"));
         rename(&home, "ada", "cyd");
         wall.go_on(Duration::from_millis(LEADS_MS as u64));
         hold(&home, "ada");
@@ -243,11 +282,53 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_cannot_be_read_leads_nowhere_and_is_not_written_over() {
+    fn a_file_that_cannot_be_read_leads_nowhere_frees_no_name_and_is_not_written_over() {
         let (_folder, _, home) = home("ada");
         fs::write(home.renamed_file(), "{}\n").unwrap();
         assert_eq!((found(&home, "ada").as_deref(), found(&home, "bea")), (Some("ada"), None));
+        assert!(matches!(home.is_free(&name("bea")), Err(Error::Damaged(_))));
+        assert!(crate::life::heirs::next_name(&home, &name("ada")).is_err(), "and no heir is named for ever");
         assert!(home.note_rename(ADA, &name("ada"), &name("bea")).is_err());
         assert_eq!(fs::read_to_string(home.renamed_file()).unwrap(), "{}\n");
+    }
+
+    /// The folder is away for as long as the names are held, as a reader may see it that has read half of them.
+    #[test]
+    fn a_list_that_must_be_whole_waits_for_a_rename_but_not_for_one_that_hangs() {
+        let (_folder, _, home) = home("ada");
+        let (ada, bea, away) = (home.place(&name("ada")), home.place(&name("bea")), home.root().join("away"));
+        let listed = |home: &Home| home.list_still().unwrap().pop().map(|place| place.name.to_string());
+        let names = home.hold_names().unwrap();
+        fs::rename(&ada.folder, &away).unwrap();
+        let seen = std::thread::scope(|threads| {
+            let reads = threads.spawn(|| listed(&home));
+            std::thread::sleep(Duration::from_millis(100));
+            fs::rename(&away, &bea.folder).unwrap();
+            drop(names);
+            reads.join().unwrap()
+        });
+        assert_eq!(seen.as_deref(), Some("bea"));
+        let _hangs = home.hold_names().unwrap();
+        assert_eq!(listed(&home).as_deref(), Some("bea"), "whoever hangs holds up no halt");
+    }
+
+    #[test]
+    fn a_clock_that_leaps_keeps_no_name_for_ever_and_frees_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::at(folder.path().to_owned());
+        let now = home.wall().now_ms();
+        let mut line = home.note_rename(ADA, &name("ada"), &name("bea")).unwrap();
+        assert!(line.leads(now) && !line.leads(line.until), "for a day");
+        assert!(!line.leads(now - 90 * LEADS_MS), "written by a clock that was ahead");
+        line.until = 1;
+        fs::write(home.renamed_file(), serde_json::to_string(&line).unwrap() + "\n").unwrap();
+        assert!(is_free(&home, "ada"), "its day is over");
+        let long_ago = now - 90 * LEADS_MS;
+        fs::write(home.root().join("clock"), format!(r#"{{"at_ms":{long_ago},"boot":"another","up_ms":7}}"#)).unwrap();
+        let refused = home.must_be_free(&name("ada"), None).unwrap_err().to_string();
+        assert!(refused.contains("this machine's clock"), "{refused}");
+        assert!(is_free(&home, "cyd") && home.must_be_free(&name("ada"), Some(ADA)).is_ok());
+        home.believe_clock().unwrap();
+        assert!(is_free(&home, "ada"));
     }
 }

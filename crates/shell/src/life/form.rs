@@ -174,7 +174,8 @@ impl Choices {
 fn free_name(home: &Home) -> String {
     const NAMES: [&str; 12] =
         ["ada", "ben", "cleo", "dora", "emil", "frida", "gus", "hedda", "ines", "jonas", "kim", "lou"];
-    let free = |name: &String| name.parse::<Name>().is_ok_and(|name| home.is_free(&name));
+    // Where names cannot be looked up, the birth says why.
+    let free = |name: &String| name.parse::<Name>().is_ok_and(|name| home.is_free(&name).unwrap_or(true));
     let numbered = (2..).flat_map(|nth| NAMES.map(|name| format!("{name}{nth}")));
     NAMES.map(str::to_owned).into_iter().chain(numbered).find(free).unwrap_or_default()
 }

@@ -94,7 +94,7 @@ impl Offer {
             (estate.descent.endowment, estate.descent.constitution.succession);
         Ok(Offer {
             preview: estate.preview,
-            next_name: next_name(home, &dead.name).to_string(),
+            next_name: next_name(home, &dead.name)?.to_string(),
             credit,
             capital,
             inherit: succession.inherit,
@@ -308,7 +308,7 @@ fn by_itself(home: &Home, dead: &GolemHome) -> Result<Option<Name>, Error> {
         return Err(Error::Refused("its first money was not from this home".into()));
     }
     let estate = estate(home, dead)?;
-    let name = next_name(home, &dead.name);
+    let name = next_name(home, &dead.name)?;
     let heir = Heir { name: name.clone(), seed: None, set: Vec::new(), inherit: None, force: false };
     match born(home, &estate, heir, true) {
         Ok(_) => Ok(Some(name)),
@@ -402,12 +402,13 @@ pub fn family(home: &Home, of: &GolemHome) -> Result<Vec<(Name, Life)>, Error> {
 }
 
 /// The next name in a line: ada, ada-2, ada-3.
-pub fn next_name(home: &Home, of: &Name) -> Name {
+pub fn next_name(home: &Home, of: &Name) -> Result<Name, Error> {
     let stem = stem(of);
     // Room for the number, or no name would ever be free.
     let stem = &stem[..stem.len().min(golem::limits::NAME - 7)];
     let names = (2..1_000_000).map(|n| format!("{stem}-{n}").parse::<Name>());
-    names.flatten().find(|name| home.is_free(name)).unwrap_or_else(|| of.clone())
+    let free = |name: Name| home.is_free(&name).map(|free| free.then_some(name)).transpose();
+    names.flatten().find_map(free).unwrap_or_else(|| Ok(of.clone()))
 }
 
 impl std::fmt::Debug for Estate {

@@ -62,7 +62,7 @@ pub fn tell_all(
     patience: Duration,
 ) -> Result<Vec<FleetResult>, Error> {
     let has_a_future = |place: &GolemHome| Glance::read(&place.vault()).is_none_or(|glance| !glance.dead);
-    let all: Vec<GolemHome> = home.list()?.into_iter().filter(has_a_future).collect();
+    let all: Vec<GolemHome> = home.list_still()?.into_iter().filter(has_a_future).collect();
     let marked: Vec<Result<(), Error>> = all.iter().map(|place| brake.mark(place)).collect();
     let pass_on = |place: &GolemHome| order::pass_on(place, Body::Command(brake.command()), snapshot_every);
     let told: Vec<Result<OrderState, Error>> =
@@ -102,7 +102,7 @@ pub fn halt_all(home: &Home, trigger: &str, snapshot_every: u64, patience: Durat
     let broke = |_| Err(Error::Host("it broke while it was told; `bardo doctor` looks at it".into()));
     let command = || Body::Command(Command::Halt { trigger: trigger.to_owned() });
     let told: Vec<(GolemHome, Result<OrderState, Error>)> = home
-        .list()?
+        .list_still()?
         .into_iter()
         .map(|place| {
             let told = catch_unwind(AssertUnwindSafe(|| order::pass_on(&place, command(), snapshot_every)));

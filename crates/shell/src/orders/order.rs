@@ -82,11 +82,20 @@ pub fn pass_on(place: &GolemHome, body: Body, snapshot_every: u64) -> Result<Ord
 /// stops something finds the room that is kept for it, and if it cannot be written down all the same, whatever can be
 /// done without writing is.
 pub fn pass_on_as(place: &GolemHome, id: CommandId, body: Body, snapshot_every: u64) -> Result<OrderState, Error> {
-    let place = &place.present();
     let brake = if let Body::Command(command) = &body { BrakeKind::of(command) } else { None };
-    match brake {
-        None => try_on(place, id, body, snapshot_every),
-        Some(kind) => brakes::insist(place, kind, || try_on(place, id, body.clone(), snapshot_every)),
+    where_it_is(place, |now| match brake {
+        None => try_on(now, id, body.clone(), snapshot_every),
+        Some(kind) => brakes::insist(now, kind, || try_on(now, id, body.clone(), snapshot_every)),
+    })
+}
+
+/// Gives an order where the golem is now, and once more if it failed because the folder was moved away under it. The
+/// order must be one that counts once however often it is given.
+fn where_it_is<T>(place: &GolemHome, order: impl Fn(&GolemHome) -> Result<T, Error>) -> Result<T, Error> {
+    let now = place.present();
+    match order(&now) {
+        Err(_) if !now.database().exists() => order(&now.present()),
+        came => came,
     }
 }
 
@@ -197,17 +206,21 @@ pub fn dead(place: &GolemHome, life: &golem::Life) -> Error {
 
 /// The marker first: from here on no new exposure, whatever the process is doing.
 pub fn mark_frozen(place: &GolemHome, reason: &str) -> Result<(), Error> {
-    let place = &place.present();
-    brakes::insist(place, BrakeKind::Freezes, || brakes::mark(place, reason))
+    where_it_is(place, |now| brakes::insist(now, BrakeKind::Freezes, || brakes::mark(now, reason)))
 }
 
 pub fn unmark_frozen(place: &GolemHome) -> Result<(), Error> {
-    let place = &place.present();
-    let marker = place.frozen_marker();
-    brakes::insist(place, BrakeKind::Settles, || match fs::remove_file(&marker) {
-        Err(e) if e.kind() != ErrorKind::NotFound => Err(Error::io("cannot remove", &marker)(e)),
-        _ => Ok(()),
-    })
+    let remove = |now: &GolemHome| {
+        let marker = now.frozen_marker();
+        match fs::remove_file(&marker) {
+            // Where the life is not, there is no marker either, and nothing was let go.
+            Err(e) if e.kind() != ErrorKind::NotFound || !now.database().exists() => {
+                Err(Error::io("cannot remove", &marker)(e))
+            }
+            _ => Ok(()),
+        }
+    };
+    where_it_is(place, |now| brakes::insist(now, BrakeKind::Settles, || remove(now)))
 }
 
 /// A yes or no to the question under this key; for another key an error says where to look.

@@ -212,7 +212,7 @@ fn beside(
 /// Makes an heir and runs its first days. None if interrupted.
 fn succeed(home: &Home, seed: u64, dead: &GolemHome, screen: &mut Screen) -> Result<Option<GolemHome>, Error> {
     let estate: Estate = heirs::estate(home, dead)?;
-    let name = heirs::next_name(home, &dead.name);
+    let name = heirs::next_name(home, &dead.name)?;
     let set = vec!["mind.learn_until=".to_owned()];
     let heir = Heir { name, seed: Some(seed), set, inherit: Some(true), force: false };
     let place = heirs::make(home, &estate, heir)?.place().clone();

@@ -257,7 +257,7 @@ pub(super) async fn successor(
         // A golem that is alive or not done with dying is refused before a name is chosen.
         dead.catch_up()?;
         heirs::estate(dead.home(), dead)?;
-        Ok(Deed::Heir(asked.unwrap_or_else(|| heirs::next_name(dead.home(), &dead.name))))
+        Ok(Deed::Heir(asked.map_or_else(|| heirs::next_name(dead.home(), &dead.name), Ok)?))
     };
     let bear = move |dead: &GolemHome, name: &Name| {
         let estate = heirs::estate(dead.home(), dead)?;
