@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(RunKey::read(&path).unwrap().run("a", "b"), RunKey::of(&made).run("a", "b"));
         assert_ne!(RunKey::of(&made).run("a", "b"), key(1).run("a", "b"), "a run of another key is another run");
         std::fs::write(&path, "secret\n").unwrap();
-        assert!(RunKey::read(&path).is_err_and(|why| why.to_string().contains("holds no key")));
+        assert!(RunKey::read(&path).is_err_and(|why| why.to_string().contains("does not hold a key")));
         assert!(RunKey::read(&folder.path().join("none")).is_err());
     }
 }
