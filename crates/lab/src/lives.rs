@@ -165,7 +165,7 @@ pub enum Error {
     #[error("this plan was written by another version ({0}); write a new one")]
     Version(u32),
     #[error("there is no life in this plan; ask for one at least")]
-    Nobody,
+    NoLives,
     #[error("this is a plan for {0}; repeat it with `bardo lab {0} --plan`")]
     Other(&'static str),
 }
@@ -175,7 +175,7 @@ impl Plan {
         if self.version != PLAN {
             Err(Error::Version(self.version))
         } else if self.lives == 0 {
-            Err(Error::Nobody)
+            Err(Error::NoLives)
         } else if self.generations.is_some() && !lines {
             Err(Error::Other("lineages"))
         } else if self.generations.is_none() && lines {

@@ -92,6 +92,18 @@ impl Error {
         move |source| Error::Io { what, path, source }
     }
 
+    /// Whether another process has the file, and had it for longer than was waited.
+    pub fn is_held(&self) -> bool {
+        use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked};
+        match self {
+            Error::Locked(_) => true,
+            Error::Sqlite { source: rusqlite::Error::SqliteFailure(failure, _), .. } => {
+                matches!(failure.code, DatabaseBusy | DatabaseLocked)
+            }
+            _ => false,
+        }
+    }
+
     /// Tells damage from ordinary failure: a full disk is not a corrupt file.
     pub(crate) fn sqlite(what: &'static str) -> impl FnOnce(rusqlite::Error) -> Error {
         move |source| Error::told(what, source, ADVICE)

@@ -70,8 +70,10 @@ pub(crate) enum GolemVerb {
     Stress { name: String },
     /// Give a golem another name, whether it lives or is dead; the old one leads to it for a day
     Rename {
+        /// The name it has now, or one that still leads to it
         #[arg(value_name = "OLD")]
         name: String,
+        /// The name it gets: 1 to 40 of a-z, 0-9 and '-', beginning with a letter
         #[arg(value_name = "NEW")]
         new: Name,
     },

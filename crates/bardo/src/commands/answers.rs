@@ -16,7 +16,7 @@ use crate::output::{self, complain};
 /// Lies in the folder of an experiment in which a worker's path did not come to the same here.
 const SPOILED: &str = "spoiled";
 
-/// What went wrong on this side, as the lab passes it on.
+/// An error of this side, as the lab passes it on.
 pub(super) fn of_hands(error: shell::Error) -> Error {
     Error::Hands(Box::new(error))
 }

@@ -62,8 +62,8 @@ fn interview(home: &Home, from: &mut dyn BufRead) -> Result<Option<Living>, Erro
     if !left.is_empty() {
         line("");
         line("It can begin with what a dead golem left, which it tries before it believes it.");
-        let nobody = Choice { value: "none".into(), says: "it begins with what every golem is born with".into() };
-        let all: Vec<Choice> = std::iter::once(nobody).chain(left).collect();
+        let none = Choice { value: "none".into(), says: "it begins with what every golem is born with".into() };
+        let all: Vec<Choice> = std::iter::once(none).chain(left).collect();
         form.from = one_of(&mut ask, "Whose?", &all, "none")?;
         if form.from == "none" {
             form.from.clear();

@@ -110,7 +110,7 @@ pub(super) fn said(error: experiment::Error) -> Error {
     }
 }
 
-/// What went wrong on a stage, as it is called where lives are real.
+/// An error of a stage under the name it has where lives are real.
 pub(super) fn broke(error: lab::rehearsal::Error) -> Error {
     match error {
         lab::rehearsal::Error::World(error) => error.into(),

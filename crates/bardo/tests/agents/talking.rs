@@ -56,10 +56,10 @@ fn an_owner_asks_steers_and_reads_the_last_words_and_no_money_moves_but_what_tha
     assert!(thoughts.contains("keep in mind:\nbe patient") && thoughts.contains(&model), "{thoughts}");
     let listed = tent.ok(["golem", "events", "ada"]);
     assert!(listed.contains("new guidance from its owner: be patient"), "{listed}");
-    let nobody = Tent::new();
-    nobody.ok(["golem", "new", "bob", "--seed", "1"]);
-    assert!(nobody.fails(1, ["golem", "ask", "bob", " "]).contains("the question is empty"));
-    let refused = nobody.fails(6, ["golem", "ask", "bob", "why?"]);
+    let bare = Tent::new();
+    bare.ok(["golem", "new", "bob", "--seed", "1"]);
+    assert!(bare.fails(1, ["golem", "ask", "bob", " "]).contains("the question is empty"));
+    let refused = bare.fails(6, ["golem", "ask", "bob", "why?"]);
     assert!(refused.contains("mind.cheap"), "{refused}");
     tent.ok(["golem", "retire", "ada", "--reason", "enough", "--confirm", "ada"]);
     let testament = tent.ok(["testament", "ada"]);
@@ -148,7 +148,10 @@ fn a_life_with_thoughts_is_restored_moved_and_verified_where_there_is_no_model()
     there.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "300"]);
     let later = there.verified("ada");
     assert_eq!((later.life().thoughts().spent, later.life().thoughts().answered), (thoughts.spent, thoughts.answered));
-    assert!(later.life().tick() >= 700 && later.life().thoughts().silent > thoughts.silent, "it goes by its rules");
+    assert!(
+        later.life().tick() >= 700 && later.life().thoughts().silent > thoughts.silent,
+        "without a model it follows its rules"
+    );
 }
 
 #[test]

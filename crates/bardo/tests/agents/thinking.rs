@@ -86,7 +86,7 @@ fn a_golem_thinks_with_a_real_model_and_lives_on_without_it() {
     let away = events(&tent)
         .iter()
         .any(|e| matches!(e, thought::Event::Silent { why: Silence::Down, cost, .. } if *cost == Usdc::ZERO));
-    assert!(away && later.tick() == 445, "nobody there costs nothing and stops nothing");
+    assert!(away && later.tick() == 445, "a model that is away costs nothing and stops nothing");
     assert_eq!(later.thoughts().spent, thoughts.spent);
     assert_eq!(tent.all_money(), before, "to the micro-USDC");
 }

@@ -364,6 +364,23 @@ fn every_brake_works_with_few_descriptors() {
     every_order_under(Fault::FewDescriptors);
 }
 
+/// A host that is stopped while it closes a life holds the file alone, and not even its id can be read in it.
+#[test]
+fn a_brake_waits_for_a_process_that_holds_the_file() {
+    let tent = Tent::new();
+    tent.ok(["golem", "new", "ada", "--seed", "1"]);
+    tent.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "40"]);
+    let held = rusqlite::Connection::open(tent.golem("ada").database()).unwrap();
+    held.pragma_update(None, "locking_mode", "EXCLUSIVE").unwrap();
+    held.execute_batch("BEGIN IMMEDIATE; DELETE FROM meta WHERE key = 'no such key'").unwrap();
+    let given = tent.run(["halt", "--all", "--yes"]);
+    let told = format!("{}{}", text(&given.stdout), text(&given.stderr));
+    assert!(given.status.code() == Some(1) && told.contains("ada has not answered yet"), "{told}");
+    drop(held);
+    tent.run(["golem", "run", "ada", "--speed", "max", "--ticks", "1"]);
+    assert!(life(&tent, "ada").is_dead());
+}
+
 /// `doctor` said that all is well of settings with which `up` ends at once.
 #[test]
 fn doctor_says_what_up_would_not_start_by() {

@@ -319,6 +319,12 @@ fn copies_made_under_an_old_name_come_back_under_the_present_one() {
     tent.ok(["golem", "run", "bea", "--speed", "max", "--ticks", "5"]);
     assert!(tent.ok(["golem", "restore", "--rewind", &copy]).starts_with("bea is here, at tick 20"));
     assert_eq!(names(&tent), ["bea"]);
+    // Under another name it is found by the one that it had here.
+    tent.ok(["golem", "restore", "--rewind", "--name", "cyd", &copy]);
+    assert_eq!(names(&tent), ["cyd"]);
+    assert_eq!(id(&tent, "bea"), id(&tent, "cyd"));
+    assert!(tent.fails(6, ["golem", "new", "bea"]).contains("bea was the name of cyd"));
+    tent.ok(["golem", "rename", "cyd", "bea"]);
     tent.ok(["backup", &backups]);
     let whole = tent.folder.path().join("whole").to_str().unwrap().to_owned();
     tent.ok(["--home", &whole, "restore", "--take-over", &backups]);

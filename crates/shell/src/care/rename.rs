@@ -32,7 +32,7 @@ pub fn rename(place: &GolemHome, new: &Name) -> Result<Renamed, Error> {
     let mut loan = place.borrow()?;
     let _life = hold(home, old, id)?;
     let _names = home.hold_names()?;
-    // Whoever was waited for may have released it, or put another folder in the place of the one that is locked.
+    // Meanwhile it may have been released, or another folder put in the place of the one that is locked.
     must_not_be_released(place)?;
     if !place.is(id) {
         return Err(Error::Busy(format!("{old} was moved meanwhile; try again")));

@@ -39,7 +39,7 @@ pub struct Renamed {
 
 impl Renamed {
     /// Whether the old name leads to the golem at this time. A line that a clock far ahead wrote leads nowhere once the
-    /// clock is right again: nobody promised the name for longer than a day.
+    /// clock is right again: no name is promised for longer than a day.
     fn leads(&self, now: i64) -> bool {
         now < self.until && self.until.saturating_sub(now) <= 2 * LEADS_MS
     }
@@ -309,7 +309,7 @@ mod tests {
         });
         assert_eq!(seen.as_deref(), Some("bea"));
         let _hangs = home.hold_names().unwrap();
-        assert_eq!(listed(&home).as_deref(), Some("bea"), "whoever hangs holds up no halt");
+        assert_eq!(listed(&home).as_deref(), Some("bea"), "a process that hangs holds up no halt");
     }
 
     #[test]

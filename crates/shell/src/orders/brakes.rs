@@ -96,7 +96,7 @@ pub(super) fn insist<T: Came>(
 /// Freezes a golem that is to end, where there is no room to write down that it is to end.
 fn freeze_instead(place: &GolemHome, kind: BrakeKind) -> bool {
     let closed = kind == BrakeKind::Ends && !place.home().is_read_only();
-    closed && mark(place, "there was no room to write down that it was stopped").is_ok()
+    closed && mark(&place.present(), "there was no room to write down that it was stopped").is_ok()
 }
 
 /// Marks it frozen. Only the marker counts, and it needs no room on a disk; the reason in it may find none.
@@ -109,13 +109,18 @@ pub(super) fn mark(place: &GolemHome, reason: &str) -> Result<(), Error> {
     }
 }
 
-/// Whether a process of another version runs it, which can be written to all the same.
+/// Whether another process has it, which can be written to all the same: one of another version, or one that hangs while
+/// it holds the file.
 pub(super) fn is_anothers(place: &GolemHome, why: &Error) -> bool {
     let lives = || place.home().is_up() || id(place).is_some_and(|id| Head::is_taken(&place.home().heads(), id));
-    matches!(why, Error::Vault(vault::Error::TooNew(_) | vault::Error::Newer(_))) && lives()
+    match why {
+        Error::Vault(vault::Error::TooNew(_) | vault::Error::Newer(_)) => lives(),
+        Error::Vault(why) => why.is_held(),
+        _ => false,
+    }
 }
 
-fn id(place: &GolemHome) -> Option<GolemId> {
+pub(super) fn id(place: &GolemHome) -> Option<GolemId> {
     let read = || Reader::open(&place.database()).and_then(|reader| reader.id()).ok();
     Glance::read(&place.vault()).map(|glance| glance.id).or_else(read)
 }

@@ -83,10 +83,11 @@ pub fn pass_on(place: &GolemHome, body: Body, snapshot_every: u64) -> Result<Ord
 /// done without writing is.
 pub fn pass_on_as(place: &GolemHome, id: CommandId, body: Body, snapshot_every: u64) -> Result<OrderState, Error> {
     let brake = if let Body::Command(command) = &body { BrakeKind::of(command) } else { None };
-    where_it_is(place, |now| match brake {
-        None => try_on(now, id, body.clone(), snapshot_every),
-        Some(kind) => brakes::insist(now, kind, || try_on(now, id, body.clone(), snapshot_every)),
-    })
+    let give = || where_it_is(place, |now| try_on(now, id, body.clone(), snapshot_every));
+    match brake {
+        None => give(),
+        Some(kind) => brakes::insist(&place.present(), kind, give),
+    }
 }
 
 /// Gives an order where the golem is now, and once more if it failed because the folder was moved away under it. The
@@ -102,7 +103,8 @@ fn where_it_is<T>(place: &GolemHome, order: impl Fn(&GolemHome) -> Result<T, Err
 fn try_on(place: &GolemHome, id: CommandId, body: Body, snapshot_every: u64) -> Result<OrderState, Error> {
     // The treasury first: whatever becomes of the order, the golem gets no automatic heir.
     if let Body::Command(Command::Retire { .. } | Command::Halt { .. }) = body {
-        let id = Reader::open(&place.database()).and_then(|reader| reader.id());
+        let read = Reader::open(&place.database()).and_then(|reader| reader.id());
+        let id = read.or_else(|why| brakes::id(place).ok_or(why));
         match id.map_err(Error::from).and_then(|id| Ok(place.home().treasury()?.end(id)?)) {
             Err(why) if brakes::is_anothers(place, &why) => {}
             ended => ended?,
@@ -125,10 +127,8 @@ fn try_on(place: &GolemHome, id: CommandId, body: Body, snapshot_every: u64) -> 
             let settled = replied.and_then(|reply| living.settle_thoughts(ANSWER, &mut Silent).map(|()| reply));
             Ok(settled.map_or_else(OrderState::Unsure, OrderState::Answered))
         }
-        Err(Error::Hosted(_) | Error::Vault(vault::Error::Locked(_))) => {
-            Ok(OrderState::Sent(inbox::send_as(place, id, body)?))
-        }
-        // A letter is all that two versions need to have in common.
+        Err(Error::Hosted(_)) => Ok(OrderState::Sent(inbox::send_as(place, id, body)?)),
+        // A letter is all that two versions need to have in common, and needs no file that a process holds.
         Err(why) if brakes::is_anothers(place, &why) => Ok(OrderState::Sent(inbox::send_as(place, id, body)?)),
         Err(other) => Err(other),
     }
@@ -206,21 +206,21 @@ pub fn dead(place: &GolemHome, life: &golem::Life) -> Error {
 
 /// The marker first: from here on no new exposure, whatever the process is doing.
 pub fn mark_frozen(place: &GolemHome, reason: &str) -> Result<(), Error> {
-    where_it_is(place, |now| brakes::insist(now, BrakeKind::Freezes, || brakes::mark(now, reason)))
+    let mark = || where_it_is(place, |now| brakes::mark(now, reason));
+    brakes::insist(&place.present(), BrakeKind::Freezes, mark)
 }
 
 pub fn unmark_frozen(place: &GolemHome) -> Result<(), Error> {
     let remove = |now: &GolemHome| {
         let marker = now.frozen_marker();
         match fs::remove_file(&marker) {
+            Err(e) if e.kind() != ErrorKind::NotFound => Err(Error::io("cannot remove", &marker)(e)),
             // Where the life is not, there is no marker either, and nothing was let go.
-            Err(e) if e.kind() != ErrorKind::NotFound || !now.database().exists() => {
-                Err(Error::io("cannot remove", &marker)(e))
-            }
+            Err(_) if !now.database().exists() => Err(Error::NoGolem(now.name.to_string())),
             _ => Ok(()),
         }
     };
-    where_it_is(place, |now| brakes::insist(now, BrakeKind::Settles, || remove(now)))
+    brakes::insist(&place.present(), BrakeKind::Settles, || where_it_is(place, remove))
 }
 
 /// A yes or no to the question under this key; for another key an error says where to look.
@@ -259,4 +259,34 @@ pub fn amend(place: &GolemHome, set: &[String]) -> Result<Command, Error> {
         return Err(Error::Usage(format!("policy.allow names an action this world does not have; it has {known}")));
     }
     Ok(Command::Amend { policy: Box::new(policy), instead_of })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::home::Home;
+    use crate::wall::Wall;
+
+    #[test]
+    fn an_order_follows_a_golem_whose_folder_is_moved_under_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::simulated(folder.path().join("home"), &Wall::standing(1_000_000));
+        home.init(&home.settings().unwrap()).unwrap();
+        let [ada, bea] = ["ada", "bea"].map(|name| home.place(&name.parse().unwrap()));
+        fs::create_dir(&ada.folder).unwrap();
+        fs::write(ada.database(), "not a life").unwrap();
+        let mark_too_late = |now: &GolemHome| {
+            if now.name == ada.name {
+                home.note_rename(golem::GolemId([1; 16]), &ada.name, &bea.name).unwrap();
+                fs::rename(&ada.folder, &bea.folder).unwrap();
+            }
+            brakes::mark(now, "enough")
+        };
+        where_it_is(&ada, mark_too_late).unwrap();
+        assert_eq!((bea.frozen().as_deref(), ada.folder.exists()), (Some("enough"), false));
+        unmark_frozen(&ada).unwrap();
+        assert_eq!(bea.frozen(), None);
+        fs::rename(&bea.folder, home.root().join("away")).unwrap();
+        assert!(matches!(unmark_frozen(&bea), Err(Error::NoGolem(_))), "where there is no life, nothing was let go");
+    }
 }

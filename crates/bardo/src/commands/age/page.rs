@@ -77,7 +77,11 @@ fn curve(study: &Study, measure: Measure, axis: Axis) -> String {
     };
     Chart {
         title: format!("{}, {about}", measure.name()),
-        note: format!("{} lives at first, {} at last", rows[0].lives, rows[rows.len() - 1].lives),
+        note: format!(
+            "{} at first, {} at last",
+            text::lives(rows[0].lives as u64),
+            count(rows[rows.len() - 1].lives as u64)
+        ),
         range,
         marks: round_marks(range.0, range.1, figure),
         series,
@@ -109,7 +113,7 @@ fn survival(study: &Study) -> String {
     let last = steps.len() - 1;
     Chart {
         title: "When lives end, and of what".to_owned(),
-        note: format!("{} lives; each step is twice as many calls", study.survival.lives),
+        note: format!("{}; each step is twice as many calls", text::lives(study.survival.lives as u64)),
         range: (0.0, 1.0),
         marks: round_marks(0.0, 1.0, share),
         series,

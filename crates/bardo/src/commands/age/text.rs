@@ -52,6 +52,15 @@ fn one(study: &Study, named: bool) {
     line(format!("start over {}", start_over(study)));
 }
 
+/// So many of a thing whose name takes an s.
+fn of(many: u64, name: &str) -> String {
+    format!("{} {name}{}", count(many), if many == 1 { "" } else { "s" })
+}
+
+pub(super) fn lives(many: u64) -> String {
+    format!("{} {}", count(many), if many == 1 { "life" } else { "lives" })
+}
+
 /// How many there are, and what they cost.
 pub(super) fn head(study: &Study) -> String {
     let names: Vec<String> = study
@@ -65,13 +74,13 @@ pub(super) fn head(study: &Study) -> String {
     };
     let helpers = match study.helpers {
         0 => String::new(),
-        many => format!(" and {} helpers", count(many as u64)),
+        many => format!(" and {}", of(many as u64, "helper")),
     };
     format!(
-        "{} lives{helpers} ({}), {} calls{unpriced}, {} at the book's prices",
-        count(study.lives as u64),
+        "{}{helpers} ({}), {}{unpriced}, {} at the book's prices",
+        lives(study.lives as u64),
         names.join(", "),
-        count(study.calls as u64),
+        of(study.calls as u64, "call"),
         dollars(study.cost as f64)
     )
 }
@@ -183,7 +192,7 @@ fn ends(study: &Study) {
         let percent = |part: f64| format!("{:.0} %", part * 100.0);
         let between = format!("({} to {})", percent(step.low), percent(step.high));
         let [finished, interrupted, failed, cut] = step.ended.map(percent);
-        let after = format!("after {} ({} lives)", count(step.calls as u64), count(step.at_risk as u64));
+        let after = format!("after {} ({})", count(step.calls as u64), lives(step.at_risk as u64));
         line(format!(
             "{after:<28}{:>10}{between:>22}{finished:>10}{interrupted:>12}{failed:>8}{cut:>6}",
             percent(step.alive)

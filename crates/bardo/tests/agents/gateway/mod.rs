@@ -563,7 +563,7 @@ fn no_more_than_was_given_is_ever_spent_whoever_is_killed() {
         assert!(upstream.worth() <= 1_000_000, "{}", upstream.worth());
     }
     let life = agency.tent.verified("ada").life().clone();
-    assert!(life.calls().open.is_empty(), "whoever came last has settled them all");
+    assert!(life.calls().open.is_empty(), "the last process has settled them all");
     let (spent, worth) = (life.calls().spent, upstream.worth());
     println!(
         "counted: {} calls at a provider that cuts, stalls and lies, {kills} kills of the host: {answered} answered, {refused} \

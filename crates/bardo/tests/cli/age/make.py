@@ -57,7 +57,7 @@ def tag(line):
 
 def tame(value):
     """The machine the runs were made on is nobody's business."""
-    return json.loads(re.sub(r"/tmp/t/fx2?/\w+/home/work", "/canary/project", json.dumps(value)))
+    return json.loads(re.sub(r"/(?:[\w.+-]+/)+home/work", "/canary/project", json.dumps(value)))
 
 
 def kind(line):

@@ -11,9 +11,10 @@ mod messages;
 mod recipes;
 mod source;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use circles::Rooms;
 
@@ -283,6 +284,43 @@ fn a_life_is_held_to_its_bounds_in_production_too() {
     let own = sources.iter().flatten().filter(|path| !path.ends_with("tests.rs"));
     let found: usize = own.map(|path| assertions::count(&fs::read_to_string(path).unwrap())).sum();
     assert!(found >= assertions::LEAST, "{found} assertions are left where lives are lived");
+}
+
+/// Whatever stands at the top of the repository, as git has it: a folder of work that was added by mistake is told at once.
+#[test]
+fn the_top_level_holds_what_it_is_known_to_hold() {
+    let known = [
+        ".ci",
+        ".config",
+        ".dockerignore",
+        ".github",
+        ".gitignore",
+        "ARCHITECTURE.md",
+        "CHANGELOG.md",
+        "CONTRIBUTING.md",
+        "Cargo.lock",
+        "Cargo.toml",
+        "Dockerfile",
+        "LICENSE-APACHE",
+        "LICENSE-MIT",
+        "README.md",
+        "crates",
+        "deny.toml",
+        "docs",
+        "examples",
+        "experiments",
+        "justfile",
+        "packaging",
+        "python",
+        "rust-toolchain.toml",
+        "rustfmt.toml",
+    ];
+    let listed = Command::new("git").args(["ls-files", "--cached"]).current_dir(root()).output().unwrap();
+    assert!(listed.status.success(), "git lists what is in the repository");
+    let listed = String::from_utf8(listed.stdout).unwrap();
+    let top: BTreeSet<&str> = listed.lines().filter_map(|path| path.split('/').next()).collect();
+    let strange: Vec<&&str> = top.iter().filter(|name| !known.contains(name)).collect();
+    assert!(top.len() > 20 && strange.is_empty(), "not known at the top: {strange:?}");
 }
 
 #[test]

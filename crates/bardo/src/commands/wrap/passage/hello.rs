@@ -8,7 +8,7 @@ pub(super) enum Hello {
     More,
     Wants(String),
     /// Not TLS, or TLS that names no host or hides it.
-    Nobody,
+    Unnamed,
 }
 
 /// A handshake's record, and in it the message that begins it.
@@ -22,9 +22,9 @@ const LONGEST: usize = 1 << 16;
 
 pub(super) fn read(bytes: &[u8]) -> Hello {
     match message(bytes) {
-        Some(Ok(message)) => name(&message).map_or(Hello::Nobody, Hello::Wants),
-        Some(Err(())) => Hello::Nobody,
-        None if bytes.len() > LONGEST => Hello::Nobody,
+        Some(Ok(message)) => name(&message).map_or(Hello::Unnamed, Hello::Wants),
+        Some(Err(())) => Hello::Unnamed,
+        None if bytes.len() > LONGEST => Hello::Unnamed,
         None => Hello::More,
     }
 }
@@ -153,13 +153,13 @@ pub(super) mod tests {
         for extensions in
             [&[][..], &[named("a.org"), named("b.org")], &[named("a.org"), hidden], &[vec![0, 0, 0, 9, 1]]]
         {
-            assert_eq!(read(&hello(extensions, 16_384)), Hello::Nobody, "{extensions:?}");
+            assert_eq!(read(&hello(extensions, 16_384)), Hello::Unnamed, "{extensions:?}");
         }
         for bytes in [&b"GET / HTTP/1.1\r\n"[..], b"SSH-2.0-x\r\n", &[HANDSHAKE, 3, 1, 0, 4, 2, 0, 0, 0]] {
-            assert_eq!(read(bytes), Hello::Nobody, "{bytes:?}");
+            assert_eq!(read(bytes), Hello::Unnamed, "{bytes:?}");
         }
         // A message without an end is given up at some point.
         let endless = [[HANDSHAKE, 3, 1, 0, 0]; LONGEST / 5 + 2].concat();
-        assert_eq!(read(&endless), Hello::Nobody);
+        assert_eq!(read(&endless), Hello::Unnamed);
     }
 }

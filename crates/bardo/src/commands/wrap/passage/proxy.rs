@@ -76,7 +76,7 @@ fn tunnel(mut client: TcpStream, mut server: TcpStream, way: &AllowedHost, mut e
                 Hello::Wants(host) => {
                     return Err(format!("the connection was asked for {}, but TLS in it names {host}", way.host));
                 }
-                Hello::Nobody => {
+                Hello::Unnamed => {
                     return Err(format!("the connection was asked for {}, but no TLS in it names that host", way.host));
                 }
             }
