@@ -382,9 +382,9 @@ impl Experiment {
         }
         let settings = Settings::load(File::Golem, None, [], &flags)?;
         let trial = Trial { slow: mind.slow, ..knobs.trial };
-        // The laws of golems born outside the laboratory.
+        // The laws that the file was sealed under.
         let usual = trial == Trial { memory: 2, ..Trial::default() };
-        let laws = if usual { Some(laws::NEWEST) } else { trial.number() };
+        let laws = if usual { Some(laws::OF_TRIALS) } else { trial.number() };
         Ok(arm::Settled {
             ends: arm.ends,
             crosses: arm.crosses,

@@ -1,5 +1,5 @@
 //! Lives that were recorded are lived again and come to the same records, byte for byte: eight seeds in four worlds, with
-//! dreams and without. Whatever makes a life faster must leave every chain here as it is; `BARDO_WRITE_DOCS=1` records
+//! dreams and without, under the second laws. Whatever makes a life faster must leave every chain here as it is; `BARDO_WRITE_DOCS=1` records
 //! them anew after a change that is meant to change lives.
 
 use std::fmt::Write as _;
@@ -11,7 +11,7 @@ use golem::stress::Kind;
 use sha2::{Digest, Sha256};
 use world::{How, Ledger, Spec};
 
-use crate::common::rehearsal;
+use crate::common::under;
 
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=8;
 const TICKS: u64 = 3_000;
@@ -74,7 +74,7 @@ fn as_recorded(record: String) -> String {
 
 fn lived(spec: &Spec, seed: u64, dreams: bool) -> Chain {
     let world = spec.clone().with_seed(seed).open(Ledger::memory()).unwrap();
-    let mut life = rehearsal("chains", seed, world, constitution(seed, dreams), Usdc::dollars(10)).among(1);
+    let mut life = under(2, "chains", seed, world, constitution(seed, dreams), Usdc::dollars(10)).among(1);
     let (mut records, mut head) = (0, [0_u8; 32]);
     while life.life().tick() < TICKS && !life.is_over() {
         life.tick(&mut |record, _| {

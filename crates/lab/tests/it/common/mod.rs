@@ -50,12 +50,24 @@ pub fn rehearsal(
     constitution: Constitution,
     credit: Usdc,
 ) -> Rehearsal {
+    under(laws::NEWEST, name, seed, world, constitution, credit)
+}
+
+/// The same under laws of its own.
+pub fn under(
+    laws: u16,
+    name: &str,
+    seed: u64,
+    world: Box<dyn World + Send>,
+    constitution: Constitution,
+    credit: Usdc,
+) -> Rehearsal {
     let secret = Secret::from_seed(seed, name);
     let birth = Birth {
         id: identity(Some(seed), name),
         name: name.parse().unwrap(),
         generation: 0,
-        laws: laws::NEWEST,
+        laws,
         secret_hash: secret.hash(),
         seeded: true,
         constitution,
