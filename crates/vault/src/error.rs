@@ -92,11 +92,11 @@ impl Error {
         move |source| Error::Io { what, path, source }
     }
 
-    /// Whether another process has the file, and had it for longer than was waited.
+    /// Whether another process has the file, or the lock beside it, and had it for longer than was waited.
     pub fn is_held(&self) -> bool {
         use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked};
         match self {
-            Error::Locked(_) => true,
+            Error::Locked(_) | Error::Busy(_) => true,
             Error::Sqlite { source: rusqlite::Error::SqliteFailure(failure, _), .. } => {
                 matches!(failure.code, DatabaseBusy | DatabaseLocked)
             }

@@ -101,7 +101,8 @@ fn where_it_is<T>(place: &GolemHome, order: impl Fn(&GolemHome) -> Result<T, Err
 }
 
 fn try_on(place: &GolemHome, id: CommandId, body: Body, snapshot_every: u64) -> Result<OrderState, Error> {
-    // The treasury first: whatever becomes of the order, the golem gets no automatic heir.
+    // The treasury first: whatever becomes of the order, the golem gets no automatic heir. A process that hangs while it
+    // holds the treasury keeps no order from its golem: a life that its owner ended has no such heir anyway.
     if let Body::Command(Command::Retire { .. } | Command::Halt { .. }) = body {
         let read = Reader::open(&place.database()).and_then(|reader| reader.id());
         let id = read.or_else(|why| brakes::id(place).ok_or(why));
