@@ -381,6 +381,24 @@ fn a_brake_waits_for_a_process_that_holds_the_file() {
     assert!(life(&tent, "ada").is_dead());
 }
 
+/// The treasury has a lock of its own, which a host may hold when it is stopped.
+#[test]
+fn a_brake_works_while_a_process_holds_the_treasury() {
+    let tent = Tent::new();
+    tent.ok(["golem", "new", "ada", "--seed", "1"]);
+    tent.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "40"]);
+    let own = life(&tent, "ada").id().to_string();
+    let heads = fs::read_dir(tent.home().heads()).unwrap().map(|head| head.unwrap().path());
+    let books: Vec<fs::File> = heads
+        .filter(|path| !path.display().to_string().contains(&own))
+        .map(|path| fs::File::options().read(true).write(true).open(path).unwrap())
+        .collect();
+    assert!(!books.is_empty());
+    books.iter().for_each(|book| book.try_lock().unwrap());
+    tent.run(["golem", "retire", "ada", "--confirm", "ada"]);
+    assert!(life(&tent, "ada").is_dead());
+}
+
 /// `doctor` said that all is well of settings with which `up` ends at once.
 #[test]
 fn doctor_says_what_up_would_not_start_by() {
