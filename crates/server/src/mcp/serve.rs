@@ -30,19 +30,31 @@ its owner's checks say, never against your own word.";
 
 pub type Http = StreamableHttpService<Server, NeverSessionManager>;
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Server {
     home: Home,
-    /// The caller; none where each request says itself who it comes from.
-    who: Option<Who>,
+    /// The token of the one caller, which is looked up at each call: it may be revoked, and its golem renamed. None where
+    /// each request says itself who it comes from.
+    token: Option<String>,
     /// Places for calls under way.
     room: Arc<Semaphore>,
+}
+
+impl std::fmt::Debug for Server {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Server").field("home", &self.home).finish_non_exhaustive()
+    }
 }
 
 impl Server {
     fn who(&self, context: &RequestContext<RoleServer>) -> Result<Who, ErrorData> {
         let parts = || context.extensions.get::<axum::http::request::Parts>();
-        let who = self.who.clone().or_else(|| parts()?.extensions.get::<Who>().cloned());
+        let who = match &self.token {
+            Some(token) => {
+                Who::of(&self.home, token).map_err(|why| ErrorData::internal_error(why.to_string(), None))?
+            }
+            None => parts().and_then(|parts| parts.extensions.get::<Who>().cloned()),
+        };
         who.ok_or_else(|| ErrorData::invalid_request("send the token of a golem's agent, or of its owner", None))
     }
 }
@@ -59,7 +71,8 @@ impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
         let mut config = ServerConfig::new(ServerCapabilities::builder().enable_tools().build());
         config.server_info = Implementation::new("bardo", env!("CARGO_PKG_VERSION"));
-        if !matches!(self.who, Some(Who::Owner { .. })) {
+        let owner = |token: &String| matches!(Who::of(&self.home, token), Ok(Some(Who::Owner { .. })));
+        if !self.token.as_ref().is_some_and(owner) {
             config.instructions = Some(INSTRUCTIONS.to_owned());
         }
         config
@@ -113,10 +126,10 @@ fn work(home: &Home, who: &Who, tool: &Tool, given: Map<String, Value>) -> Resul
 }
 
 /// Answers the client at the other end of standard input and output, until it goes away.
-pub fn stdio(home: &Home, who: Who) -> Result<(), Error> {
+pub fn stdio(home: &Home, token: &str) -> Result<(), Error> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.map_err(|e| Error::Host(format!("cannot begin to listen: {e}")))?;
-    let server = Server { home: home.clone(), who: Some(who), room: Arc::new(Semaphore::new(AT_ONCE)) };
+    let server = Server { home: home.clone(), token: Some(token.to_owned()), room: Arc::new(Semaphore::new(AT_ONCE)) };
     let served = runtime.block_on(async {
         let running = server.serve(rmcp::transport::stdio()).await.map_err(|e| e.to_string())?;
         running.waiting().await.map_err(|e| e.to_string())
@@ -129,7 +142,7 @@ pub fn stdio(home: &Home, who: Who) -> Result<(), Error> {
 /// The service over HTTP: each request has [`Who`] among its extensions, put there where its token was checked. Nothing
 /// is kept from one request to the next.
 pub fn http(home: &Home) -> Http {
-    let server = Server { home: home.clone(), who: None, room: Arc::new(Semaphore::new(AT_ONCE)) };
+    let server = Server { home: home.clone(), token: None, room: Arc::new(Semaphore::new(AT_ONCE)) };
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_json_response(true)

@@ -2,7 +2,9 @@
 
 use serde_json::{Map, Value, json};
 use shell::home::GolemHome;
-use shell::home::tokens::Scope;
+use shell::home::agent;
+use shell::home::tokens::{Keyring, Scope};
+use shell::{Error, Home};
 
 /// The caller of a tool.
 #[derive(Clone, Debug)]
@@ -11,6 +13,20 @@ pub enum Who {
     Agent(GolemHome),
     /// A holder of one of the owner's tokens; tools that change something must be switched on as well.
     Owner { scope: Scope, changes: bool },
+}
+
+impl Who {
+    /// The holder of a token as the home has it now; none if it opens nothing.
+    pub fn of(home: &Home, token: &str) -> Result<Option<Who>, Error> {
+        if token.is_empty() {
+            return Ok(None);
+        }
+        if let Some(place) = agent::whose(home, token)? {
+            return Ok(Some(Who::Agent(place)));
+        }
+        let Some(scope) = Keyring::of(home).scope_of(token) else { return Ok(None) };
+        Ok(Some(Who::Owner { scope, changes: home.settings()?.flag("mcp.changes") }))
+    }
 }
 
 /// A tool that can be called.

@@ -2,7 +2,7 @@
 //! with the owner's, and neither with the other's.
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -152,6 +152,39 @@ fn inspector(place: &Place, token: &str, args: &[&str]) -> Value {
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     serde_json::from_str(&said)
         .unwrap_or_else(|why| panic!("{why}: {said} {}", String::from_utf8_lossy(&output.stderr)))
+}
+
+/// A session over pipes lasts for days: the token is looked up again at each call, and not the name it once led to.
+#[test]
+fn a_session_stays_with_its_golem_and_ends_with_its_token() {
+    let place = Place::new();
+    let mut command = place.tent.command(["mcp"]);
+    command.env("BARDO_TOKEN", &place.token).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let (mut into, mut from) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
+    let client = json!({ "name": "test", "version": "1" });
+    let hello = json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client });
+    let mut say = |id: u64, method: &str, params: Value| {
+        let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+        writeln!(into, "{message}").unwrap();
+        if id == 1 {
+            writeln!(into, "{}", json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).unwrap();
+        }
+        let mut line = String::new();
+        from.read_line(&mut line).unwrap();
+        serde_json::from_str::<Value>(&line).unwrap()
+    };
+    say(1, "initialize", hello);
+    let standing = json!({ "name": "standing", "arguments": {} });
+    let before = say(2, "tools/call", standing.clone());
+    place.tent.ok(["golem", "rename", "ada", "eve"]);
+    let after = say(3, "tools/call", standing.clone());
+    assert_eq!(before["result"], after["result"]);
+    place.tent.ok(["golem", "connect", "eve", "--rotate"]);
+    let refused = say(4, "tools/call", standing);
+    assert!(refused["error"].is_object() && refused["result"].is_null(), "{refused}");
+    child.kill().unwrap();
+    child.wait().unwrap();
 }
 
 #[test]
