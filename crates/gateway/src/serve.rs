@@ -21,7 +21,7 @@ use golem::{GolemId, Name, Usdc};
 use serde_json::json;
 use settings::chance;
 use settings::{Prices, Settings};
-use shell::errands::{Bound, Counter, Stands, Verdict, Wanted};
+use shell::errands::{Bound, Counter, GolemState, Verdict, Wanted};
 use shell::home::agent;
 use shell::{Error, GolemHome, Home, durable};
 use tariff::Writes;
@@ -472,13 +472,13 @@ impl Gateway {
             // With nothing rough in it, it was decided.
             Verdict::Rough => Err(Refusal::away()),
             Verdict::Later { lacks } => Err(Refusal::later(lacks)),
-            Verdict::Denied { by, cause, lacks, stands } => {
+            Verdict::Denied { by, cause, lacks, state } => {
                 span::refused(place.name.as_str(), &asked, by.code());
                 let mut response = Refusal::of(by, cause.as_deref()).lacking(by, lacks).response(protocol);
-                tell(response.headers_mut(), stands, Usdc::ZERO);
+                tell(response.headers_mut(), state, Usdc::ZERO);
                 Ok(response)
             }
-            Verdict::Granted { grant, tokens, most, stands } => {
+            Verdict::Granted { grant, tokens, most, state } => {
                 let lowered = tokens < bound.output;
                 let (prefixes, shapes) = (Arc::clone(&self.prefixes), Arc::clone(&self.shapes));
                 let finds = Finds { prefixes, shapes, turn, place_of };
@@ -488,8 +488,8 @@ impl Gateway {
                 let mut response = call.make(&self.client, passed_on(&parts.headers)).await;
                 // The cost of a stream is not known yet; and after a bill above its bound no call is let through.
                 let cost = response.extensions().get::<CameTo>().map_or(Usdc::ZERO, |CameTo(cost)| *cost);
-                let left = if cost > most { Left::default() } else { stands.left };
-                tell(response.headers_mut(), Stands { left, ..stands }, cost);
+                let left = if cost > most { Left::default() } else { state.left };
+                tell(response.headers_mut(), GolemState { left, ..state }, cost);
                 response.headers_mut().insert("x-bardo-aside-micros", HeaderValue::from(most.as_micros()));
                 if lowered {
                     response.headers_mut().insert("x-bardo-lowered-to", HeaderValue::from(tokens));
@@ -583,12 +583,12 @@ fn gone(place: &GolemHome) -> Refusal {
 
 /// Tells in headers how the golem stands after a call of this cost, so that an agent can wind up in time. Caps other
 /// than money are told as they stood before this call.
-fn tell(headers: &mut HeaderMap, stands: Stands, cost: Usdc) {
-    if let Ok(phase) = HeaderValue::from_str(&stands.phase.to_string()) {
+fn tell(headers: &mut HeaderMap, state: GolemState, cost: Usdc) {
+    if let Ok(phase) = HeaderValue::from_str(&state.phase.to_string()) {
         headers.insert("x-bardo-phase", phase);
     }
-    headers.insert("x-bardo-left-micros", HeaderValue::from(stands.left.after(cost).as_micros()));
-    for (name, left) in [("x-bardo-left-tokens", stands.tokens), ("x-bardo-left-calls", stands.calls)] {
+    headers.insert("x-bardo-left-micros", HeaderValue::from(state.left.after(cost).as_micros()));
+    for (name, left) in [("x-bardo-left-tokens", state.tokens), ("x-bardo-left-calls", state.calls)] {
         if let Some(left) = left {
             headers.insert(name, HeaderValue::from(left));
         }

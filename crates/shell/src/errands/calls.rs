@@ -15,7 +15,7 @@ use golem::{GolemId, Name, Usdc};
 use tariff::Price;
 use tokio::sync::{oneshot, watch};
 
-use super::far::Waker;
+use super::async_world::Waker;
 use super::heard::{CallSum, Heard};
 
 /// Bound on a call: an upper bound of what goes in, and how much may come out.
@@ -54,7 +54,7 @@ pub enum Verdict {
         grant: Grant,
         tokens: u64,
         most: Usdc,
-        stands: Stands,
+        state: GolemState,
     },
     /// The part of the bound that is estimated from bytes is too large a share of what is left: count it exactly first.
     /// Nothing was decided.
@@ -67,7 +67,7 @@ pub enum Verdict {
         by: Denied,
         cause: Option<String>,
         lacks: Lacks,
-        stands: Stands,
+        state: GolemState,
     },
 }
 
@@ -145,7 +145,7 @@ impl Drop for Grant {
 
 /// State of the golem, for a client that has to plan with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stands {
+pub struct GolemState {
     pub phase: Phase,
     /// Free for calls; in the answer to a call that is let through, as it was before anything was set aside for it.
     pub left: Left,

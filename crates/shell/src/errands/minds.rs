@@ -14,7 +14,7 @@ use mind::{Chat, ChatConfig, ChatRequest};
 use settings::Prices;
 use tariff::Named;
 
-use super::far::Waker;
+use super::async_world::Waker;
 use super::health::Health;
 use super::kept::{self, Keep, KeptQuestion};
 use super::slots::{Errands, TurnCame};

@@ -2,8 +2,8 @@
 //! back.
 
 mod act;
+mod async_world;
 mod calls;
-mod far;
 mod health;
 mod heard;
 mod kept;
@@ -14,10 +14,10 @@ mod slots;
 mod tests;
 
 pub(crate) use act::{AWAY, Act, act};
+pub use async_world::Waker;
+pub(crate) use async_world::{AsyncWorld, LookState};
 pub(crate) use calls::Served;
-pub use calls::{Bound, Counter, Counters, Done, Grant, Lacks, Stands, Verdict, Wanted};
-pub use far::Waker;
-pub(crate) use far::{Far, LookState};
+pub use calls::{Bound, Counter, Counters, Done, GolemState, Grant, Lacks, Verdict, Wanted};
 pub use health::{Health, News};
 pub use heard::CallSum;
 pub(crate) use heard::{Heard, Session, TurnedAway};
@@ -25,4 +25,4 @@ pub(crate) use kept::Keep;
 pub use kept::{KeptQuestion, kept};
 pub use minds::Minds;
 pub(crate) use minds::{Asking, Thinking};
-pub use registry::FarWorlds;
+pub use registry::AsyncWorlds;

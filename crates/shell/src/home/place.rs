@@ -22,7 +22,7 @@ use world::{Candles, Spec};
 
 use super::signals::Signals;
 use crate::clock::Clock;
-use crate::errands::{Counters, FarWorlds, Minds};
+use crate::errands::{AsyncWorlds, Counters, Minds};
 use crate::wall::Wall;
 use crate::{Error, durable, private};
 
@@ -37,7 +37,7 @@ pub struct Home {
     retention: Arc<OnceLock<Retention>>,
     /// The group of the host log up to which it was verified, so that this is done once.
     looked: Arc<Mutex<Option<Tip>>>,
-    far_worlds: Arc<FarWorlds>,
+    async_worlds: Arc<AsyncWorlds>,
     minds: Arc<Minds>,
     counters: Arc<Counters>,
     signals: Arc<Signals>,
@@ -60,7 +60,7 @@ pub type GolemGlance = (GolemHome, Result<(Glance, bool), Error>);
 
 impl Home {
     pub fn at(root: PathBuf) -> Home {
-        Home::on(root, Wall::default(), FarWorlds::default())
+        Home::on(root, Wall::default(), AsyncWorlds::default())
     }
 
     /// The home that was named, else `$BARDO_HOME`, else the platform's data folder.
@@ -78,19 +78,19 @@ impl Home {
 
     /// A home in a simulation: on its clock, and with errands that wait until it has them run.
     pub fn simulated(root: PathBuf, wall: &Wall) -> Home {
-        Home::on(root, wall.clone(), FarWorlds::waiting(wall))
+        Home::on(root, wall.clone(), AsyncWorlds::waiting(wall))
     }
 
-    fn on(root: PathBuf, wall: Wall, far_worlds: FarWorlds) -> Home {
+    fn on(root: PathBuf, wall: Wall, async_worlds: AsyncWorlds) -> Home {
         let (candles, retention, looked) = (Arc::default(), Arc::default(), Arc::default());
-        let minds = Arc::new(Minds::new(Arc::clone(far_worlds.errands())));
+        let minds = Arc::new(Minds::new(Arc::clone(async_worlds.errands())));
         Home {
             root,
             candles,
             series: Arc::default(),
             retention,
             looked,
-            far_worlds: Arc::new(far_worlds),
+            async_worlds: Arc::new(async_worlds),
             minds,
             counters: Arc::default(),
             signals: Arc::default(),
@@ -306,8 +306,8 @@ impl Home {
     }
 
     /// The worlds outside, which are asked without waiting.
-    pub fn far_worlds(&self) -> &FarWorlds {
-        &self.far_worlds
+    pub fn async_worlds(&self) -> &AsyncWorlds {
+        &self.async_worlds
     }
 
     /// The counters at which calls of agents are let through.

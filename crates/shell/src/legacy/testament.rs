@@ -17,7 +17,7 @@ use crate::Error;
 use crate::durable;
 use crate::home::GolemHome;
 use crate::home::key::OwnerKey;
-use crate::view::herald::Herald;
+use crate::view::narrator::Narrator;
 
 /// Writes the testament, for people and for programs, and returns its hash.
 pub(crate) fn reflect(place: &GolemHome, life: &Life, grimoire: &Grimoire, secret: &Secret) -> Result<[u8; 32], Error> {
@@ -44,10 +44,10 @@ pub(crate) fn lines(
 
 fn draft(place: &GolemHome, life: &Life, grimoire: &Grimoire, secret: &Secret) -> Result<Testament, Error> {
     let reader = Reader::open(&place.database())?;
-    let (mut review, mut herald) = (Review::default(), Herald::before(&reader)?);
+    let (mut review, mut narrator) = (Review::default(), Narrator::before(&reader)?);
     reader.replay(|record| {
-        herald.tell(&record, |_| {})?;
-        if let Some(life) = herald.life() {
+        narrator.tell(&record, |_| {})?;
+        if let Some(life) = narrator.life() {
             review.hear(&record, life);
         }
         Ok::<_, Error>(ControlFlow::Continue(()))

@@ -12,8 +12,8 @@ use golem::GolemId;
 use tracing::{debug, debug_span, error, info};
 use vault::{Batch, Log, LogLine, LogReader, Note, Treasury, UndeliveredNote};
 
-use super::post::Post;
-use crate::river::Shore;
+use super::mail::Mail;
+use crate::river::RiverStore;
 use crate::view::board::Board;
 use crate::view::notes::host_note;
 use crate::wall::Wall;
@@ -33,9 +33,9 @@ pub struct Desk {
     pub treasury: Arc<Mutex<Treasury>>,
     pub board: Arc<Board>,
     /// Messages that golems tell each other.
-    pub post: Post,
+    pub mail: Mail,
     /// Messages to siblings elsewhere, if this home is of a clade.
-    pub shore: Option<Shore>,
+    pub river: Option<RiverStore>,
     pub wall: Wall,
     /// The log, where there is no scribe: then the thread that brings something writes it.
     pen: Option<Mutex<Log>>,
@@ -82,7 +82,7 @@ impl Desk {
         log.commit(&Batch::default())?;
         let reader = Log::reader(home.root(), &home.heads())?;
         let reader = reader.ok_or_else(|| Error::Host("the host log cannot be read".into()))?;
-        let (shore, fresh) = Shore::of(home, reader.river()?)?;
+        let (store, fresh) = RiverStore::of(home, reader.river()?)?;
         if !fresh.is_empty() {
             log.commit(&Batch { river: fresh, ..Batch::default() })?;
         }
@@ -93,8 +93,8 @@ impl Desk {
             reader: Mutex::new(reader),
             treasury: Arc::new(Mutex::new(home.treasury()?)),
             board: Arc::new(Board::on(home.wall())),
-            post: Post::default(),
-            shore,
+            mail: Mail::default(),
+            river: store,
             wall: home.wall().clone(),
             pen: None,
             root: home.root().to_owned(),

@@ -37,7 +37,7 @@ impl Living {
             self.obey(self.own_id(), Command::Freeze { reason }, listener)?;
         }
         self.take_money(listener)?;
-        self.look_into_post(listener)?;
+        self.look_into_mail(listener)?;
         if !self.body.digested.is_empty() {
             self.body.put_off.clear();
         }

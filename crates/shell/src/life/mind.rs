@@ -75,7 +75,7 @@ pub(super) enum LookAnswer {
 
 /// The mind outside of a life, with what is known of it.
 #[derive(Default)]
-pub(super) struct Minding {
+pub(super) struct Consulting {
     /// Read from its file at the first tick.
     pub(super) mind: Option<Option<Mind>>,
     /// The look that the program works on; and since when.
@@ -91,7 +91,7 @@ pub(super) struct Minding {
     pub(super) told: Option<String>,
 }
 
-impl Minding {
+impl Consulting {
     pub(super) fn mind(&self) -> Option<&Mind> {
         self.mind.as_ref()?.as_ref()
     }

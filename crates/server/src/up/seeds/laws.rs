@@ -11,7 +11,7 @@ use shell::care::doctor;
 use shell::hash::hex;
 use shell::home::books::{self, Account, Own};
 use shell::home::inbox::{Body, Reply};
-use shell::view::herald::Herald;
+use shell::view::narrator::Narrator;
 use shell::{Error, GolemHome, Home, private};
 use vault::codec::{decode, encode_life};
 use vault::{Head, Reader, Treasury};
@@ -108,10 +108,10 @@ fn check_journal(place: &GolemHome, heard: &ToldLog) -> Life {
     let reader = Reader::open(&place.database()).unwrap();
     let (golem, _) = place.wake().unwrap();
     check_head(place, &reader, &golem);
-    let (mut herald, mut told) = (Herald::new(), BTreeMap::new());
+    let (mut narrator, mut told) = (Narrator::new(), BTreeMap::new());
     let mut tell = |record: &Record| -> Result<(), Error> {
         let mut index = 0;
-        herald.tell(record, |one| {
+        narrator.tell(record, |one| {
             told.insert((one.seq, index), serde_json::to_string(&one).unwrap());
             index += 1;
         })
@@ -121,7 +121,7 @@ fn check_journal(place: &GolemHome, heard: &ToldLog) -> Life {
         tell(&decode(line.seq, &line.body).unwrap().0).unwrap();
     }
     let name = place.name.as_str();
-    let again = herald.life().unwrap();
+    let again = narrator.life().unwrap();
     assert!(encode_life(again) == encode_life(golem.life()), "{name}: a reader arrives at another life");
     for (at, text) in heard.0.get(name).into_iter().flatten() {
         assert_eq!(told.get(at).map(String::as_str), Some(&**text), "{name}: told, then lost or changed");

@@ -10,11 +10,11 @@ use shell::life::desk::Desk;
 use super::wake::{Job, Wake};
 use super::workers::perform;
 
-/// Threads of the crew: they mostly wait for the scribe, so there are many more than processors.
+/// Threads of the pool: they mostly wait for the scribe, so there are many more than processors.
 const WORKERS: usize = 32;
 
 /// Threads that give golems their turns.
-pub(super) struct Crew {
+pub(super) struct WorkerPool {
     jobs: Arc<Jobs>,
     threads: Vec<JoinHandle<()>>,
 }
@@ -25,8 +25,8 @@ struct Jobs {
     news: Condvar,
 }
 
-impl Crew {
-    pub(super) fn start(desk: &Arc<Desk>, waker: &Sender<Wake>) -> Crew {
+impl WorkerPool {
+    pub(super) fn start(desk: &Arc<Desk>, waker: &Sender<Wake>) -> WorkerPool {
         let jobs: Arc<Jobs> = Arc::default();
         let work = |jobs: Arc<Jobs>, desk: Arc<Desk>, waker: Sender<Wake>| {
             while let Some(job) = jobs.next() {
@@ -42,13 +42,13 @@ impl Crew {
                 std::thread::spawn(move || work(jobs, desk, waker))
             })
             .collect();
-        Crew { jobs, threads }
+        WorkerPool { jobs, threads }
     }
 
-    /// A crew without threads, whose jobs wait until a test takes them.
+    /// A pool without threads, whose jobs wait until a test takes them.
     #[cfg(test)]
-    pub(super) fn none() -> Crew {
-        Crew { jobs: Arc::default(), threads: Vec::new() }
+    pub(super) fn none() -> WorkerPool {
+        WorkerPool { jobs: Arc::default(), threads: Vec::new() }
     }
 
     /// How many jobs wait.
