@@ -6,7 +6,7 @@
 
 mod error;
 pub mod files;
-pub mod hash;
+mod hash;
 pub mod private;
 pub mod wall;
 

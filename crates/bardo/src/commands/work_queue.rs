@@ -15,6 +15,7 @@ use async_nats::jetstream::message::PublishMessage;
 use async_nats::jetstream::stream::{Config, RetentionPolicy, StorageType, Stream};
 use async_nats::jetstream::{self, AckKind, Context, Message};
 use futures_util::StreamExt;
+use golem::hex;
 use lab::experiment::conduct::Workers;
 use lab::experiment::work::{Bench, Done, Tuned, Unit};
 use lab::experiment::{self, Experiment, sample};
@@ -54,12 +55,8 @@ struct WorkPlan {
 
 impl WorkPlan {
     fn hash(&self) -> String {
-        hex(&Sha256::digest(serde_json::to_vec(self).expect("plain data")))
+        hex::encode(&Sha256::digest(serde_json::to_vec(self).expect("plain data")))
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// This program, to the byte.
@@ -67,7 +64,7 @@ pub(super) fn this_program() -> String {
     static HASH: OnceLock<String> = OnceLock::new();
     let hash = || {
         let bytes = std::env::current_exe().and_then(std::fs::read).unwrap_or_default();
-        format!("bardo {} sha256:{}", env!("CARGO_PKG_VERSION"), hex(&Sha256::digest(bytes)))
+        format!("bardo {} sha256:{}", env!("CARGO_PKG_VERSION"), hex::encode(&Sha256::digest(bytes)))
     };
     HASH.get_or_init(hash).clone()
 }

@@ -5,6 +5,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use golem::hex;
 use hmac::{Hmac, KeyInit, Mac};
 use reqwest::blocking::Client;
 use serde_json::json;
@@ -125,8 +126,7 @@ fn together(notes: &[&Note]) -> Note {
 fn signature(secret: &[u8], seconds: i64, body: &str) -> String {
     let mut keyed = Hmac::<Sha256>::new_from_slice(secret).expect("any key length will do");
     keyed.update(format!("{seconds}.{body}").as_bytes());
-    let hex: String = keyed.finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("t={seconds},v1={hex}")
+    format!("t={seconds},v1={}", hex::encode(&keyed.finalize().into_bytes()))
 }
 
 /// The characters of a text that a header can hold.

@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use blake3::Hash;
-use golem::Name;
+use golem::{Name, hex};
 use serde::{Deserialize, Serialize};
 use tracing::warn;
 
@@ -248,7 +248,7 @@ fn unknown(name: &Name) -> Error {
 pub(crate) fn draw() -> String {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes).expect("the operating system gives random bytes");
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(&bytes)
 }
 
 fn hash(text: &str) -> String {

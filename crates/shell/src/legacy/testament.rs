@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use golem::grimoire::Grimoire;
 use golem::inheritance::{BUDGET, Way, estate, whole};
 use golem::thanatopsis::{Outside, Review, Section, Testament, write};
-use golem::{Life, Time};
+use golem::{Life, Time, hex};
 use settings::chance::Secret;
 use vault::Reader;
 
@@ -53,7 +53,7 @@ fn draft(place: &GolemHome, life: &Life, grimoire: &Grimoire, secret: &Secret) -
         Ok::<_, Error>(ControlFlow::Continue(()))
     })?;
     let tip = reader.tip()?;
-    let journal = tip.hash.iter().map(|byte| format!("{byte:02x}")).collect();
+    let journal = hex::encode(&tip.hash);
     let outside = Outside { secret: secret.reveal(), records: tip.seq, journal };
     let whole = whole(grimoire, life);
     let written = write(life, &whole, &review, outside);

@@ -7,14 +7,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use golem::{CommandId, GolemId, Name};
+use golem::{CommandId, GolemId, Name, hex};
 use serde::{Deserialize, Serialize};
 use vault::Reader;
 
 use super::order::{self, OrderState};
 use crate::Error;
 use crate::durable::sync_folder;
-use crate::hash::hex;
 use crate::home::inbox::{self, Body, Reply};
 use crate::home::{GolemHome, Home};
 
@@ -82,7 +81,7 @@ impl OrderKey {
     pub fn draw() -> OrderKey {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes).expect("the operating system gives random bytes");
-        OrderKey(hex(&bytes))
+        OrderKey(hex::encode(&bytes))
     }
 
     pub fn as_str(&self) -> &str {
@@ -113,7 +112,7 @@ impl Request {
     /// A request; `wanted` is everything that was said besides.
     pub fn new(key: OrderKey, order: &'static str, wanted: &impl Serialize) -> Request {
         let wanted = serde_json::to_vec(&(order, wanted)).expect("a request is plain data");
-        Request { key, order, asked: hex(&blake3::hash(&wanted).as_bytes()[..16]) }
+        Request { key, order, asked: hex::encode(&blake3::hash(&wanted).as_bytes()[..16]) }
     }
 }
 
@@ -228,7 +227,7 @@ impl OrderBook {
     }
 
     fn path(&self, golem: GolemId, id: CommandId) -> PathBuf {
-        self.folder.join(golem.to_string()).join(format!("{}.json", hex(&id.0)))
+        self.folder.join(golem.to_string()).join(format!("{}.json", hex::encode(&id.0)))
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use golem::GolemId;
+use golem::{GolemId, hex};
 use serde::{Deserialize, Serialize};
 use styx::keys::RowKind;
 use utoipa::ToSchema;
@@ -12,7 +12,6 @@ use vault::Log;
 use super::key;
 use super::store::{Books, RECEIPTS, RiverState};
 use crate::Error;
-use crate::hash::hex;
 use crate::home::Home;
 use crate::view::figures::{count, several};
 use crate::view::portrait::Row;
@@ -91,7 +90,7 @@ pub fn report(home: &Home) -> Result<Option<Report>, Error> {
     let sibling = |(speaker, heard, forked): (styx::Speaker, u64, Option<u64>)| Sibling {
         golem: speaker.golem.to_string(),
         name: books.name(speaker.golem).map(str::to_owned),
-        home: hex(&speaker.home),
+        home: hex::encode(&speaker.home),
         heard,
         forked,
     };
@@ -105,12 +104,12 @@ pub fn report(home: &Home) -> Result<Option<Report>, Error> {
     let since_ms = since.filter(|_| up).and_then(|state| state.since_ms);
     let mut report = Report {
         clade: clade.owner().to_string(),
-        home: me.map(|me: [u8; 16]| hex(&me)),
+        home: me.map(|me: [u8; 16]| hex::encode(&me)),
         relay: given("styx.url"),
         archive: given("styx.archive"),
         unconfirmed: books.mailbox.waiting(),
         held: books.mailbox.held(),
-        homes: books.mailbox.homes().map(|(home, at_ms)| Other { home: hex(&home), at_ms }).collect(),
+        homes: books.mailbox.homes().map(|(home, at_ms)| Other { home: hex::encode(&home), at_ms }).collect(),
         siblings: books.mailbox.heads().map(sibling).collect(),
         deaths: books.ended.iter().map(death).collect(),
         state: RiverState { since_ms, ..books.state },

@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use golem::GolemId;
 use golem::clade::{Clade as Known, News, Parcel, Peer};
 use golem::grimoire::Kind;
+use golem::{GolemId, hex};
 use serde::{Deserialize, Serialize};
 use styx::keys::RowKind;
 use styx::mailbox::{Came, Mailbox, RowChange, Word};
@@ -17,7 +17,6 @@ use vault::RiverPair;
 
 use super::key;
 use crate::Error;
-use crate::hash::hex;
 use crate::home::Home;
 
 /// Words of one sibling that are kept for golems that have not heard them, or are yet to be born.
@@ -292,9 +291,9 @@ impl Books {
                 let text = format!(
                     "{who} has said two different things under one number, as a copied home does: nothing more is taken from it \
                      from home {} until this host is started again",
-                    &hex(&speaker.home)[..8]
+                    &hex::encode(&speaker.home)[..8]
                 );
-                arrived.news.push((format!("clade:fork:{}:{day}", hex(&speaker.golem.0)), text));
+                arrived.news.push((format!("clade:fork:{}:{day}", hex::encode(&speaker.golem.0)), text));
             }
             Came::Early | Came::Known => {}
         }
@@ -366,7 +365,7 @@ impl Books {
                 ),
                 n => format!("{}'s death and what it knew are in {n} other places", ended.name),
             };
-            arrived.news.push((format!("clade:death:{}", hex(&golem.0)), text));
+            arrived.news.push((format!("clade:death:{}", hex::encode(&golem.0)), text));
         }
     }
 
@@ -428,7 +427,7 @@ fn ended_key(golem: GolemId) -> Vec<u8> {
 
 impl std::fmt::Debug for RiverStore {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("RiverStore").field("home", &hex(&self.home)).finish_non_exhaustive()
+        f.debug_struct("RiverStore").field("home", &hex::encode(&self.home)).finish_non_exhaustive()
     }
 }
 

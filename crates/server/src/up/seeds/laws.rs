@@ -6,9 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use golem::{Command, Golem, Life, Record, Usdc};
+use golem::{Command, Golem, Life, Record, Usdc, hex};
 use shell::care::doctor;
-use shell::hash::hex;
 use shell::home::books::{self, Account, Own};
 use shell::home::inbox::{Body, Reply};
 use shell::view::narrator::Narrator;
@@ -50,7 +49,7 @@ pub(super) fn check(home: &Home, money: Usdc, heard: &ToldLog, owner: &Owner) ->
         for given in owner.orders.iter().filter(|given| given.golem == name) {
             check_order(given, &life, &treasury);
         }
-        stand += &format!("{name} {}; ", hex(blake3::hash(&encode_life(&life)).as_bytes()));
+        stand += &format!("{name} {}; ", hex::encode(blake3::hash(&encode_life(&life)).as_bytes()));
     }
     assert_eq!(sum, money, "to the micro-USDC");
     stand
@@ -158,7 +157,7 @@ fn check_order(given: &Given, life: &Life, treasury: &Treasury) {
     let Some(reply) = &given.reply else { return };
     if let Body::Fund { .. } = body {
         let lines = treasury.rows("sent", life.id(), 0).unwrap();
-        let letters = lines.iter().filter(|line| line.letter.as_deref() == Some(&hex(&given.id.0))).count();
+        let letters = lines.iter().filter(|line| line.letter.as_deref() == Some(&hex::encode(&given.id.0))).count();
         assert_eq!(letters, usize::from(*reply == Reply::Done), "{name}: {body:?} was answered {reply:?}");
         return;
     }
