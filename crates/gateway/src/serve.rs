@@ -18,6 +18,7 @@ use axum::http::{Method, Response, StatusCode};
 use golem::call::{Denied, Left};
 use golem::mortality::phase::Tier;
 use golem::{GolemId, Name, Usdc};
+use mind::http;
 use serde_json::json;
 use settings::chance;
 use settings::{Prices, Settings};
@@ -153,11 +154,7 @@ pub fn serve(listen: Listen, home: &Home, mcp: Speaker) -> Result<Running, Error
     let listener = std::net::TcpListener::bind(listen.address).map_err(cannot)?;
     listener.set_nonblocking(true).map_err(cannot)?;
     let address = listener.local_addr().map_err(cannot)?;
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let builder = || {
-        let builder = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
-        builder.connect_timeout(Duration::from_secs(10)).pool_max_idle_per_host(256)
-    };
+    let builder = || http::client().connect_timeout(Duration::from_secs(10)).pool_max_idle_per_host(256);
     // Without certificates a machine can still ask models of its own.
     let client = builder()
         .build()

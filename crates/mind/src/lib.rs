@@ -13,6 +13,7 @@ mod answer;
 mod at_hand;
 mod chat;
 mod error;
+pub mod http;
 mod key;
 #[cfg(feature = "local")]
 mod local;

@@ -34,3 +34,4 @@ pub use errands::{KeptQuestion, kept};
 pub use error::{Error, panic_message};
 pub use home::{GolemHome, Home};
 pub use life::Living;
+pub use mind::http;

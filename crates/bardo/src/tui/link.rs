@@ -13,6 +13,7 @@ use std::thread;
 use std::time::Duration;
 
 use golem::plain;
+use mind::http;
 use reqwest::Method;
 use reqwest::blocking::{Client, RequestBuilder, Response};
 use serde::de::DeserializeOwned;
@@ -68,10 +69,7 @@ pub(crate) struct Link {
 
 impl Link {
     pub(crate) fn open(address: String, token: PathBuf, events: Sender<Event>) -> Result<Link, reqwest::Error> {
-        // The one TLS of this program; to build a client one has to be chosen even where none is spoken.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = Client::builder().connect_timeout(PATIENCE).timeout(None).no_proxy().tls_certs_only([]);
-        let client = client.redirect(reqwest::redirect::Policy::none()).build()?;
+        let client = http::blocking().connect_timeout(PATIENCE).timeout(None).no_proxy().tls_certs_only([]).build()?;
         let door = Door { address, token, client, known: Arc::default() };
         let (asks, asked) = channel();
         let (reader, listener, to) = (door.clone(), door.clone(), events.clone());

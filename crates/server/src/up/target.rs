@@ -10,7 +10,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use reqwest::blocking::Client;
 use serde_json::json;
 use sha2::Sha256;
-use shell::{Error, program, wall};
+use shell::{Error, http, program, wall};
 use vault::Note;
 
 /// How long a target may take to answer.
@@ -95,9 +95,7 @@ impl TargetKind {
 
 /// The client for these addresses. If none of them is encrypted, a machine without certificates will do.
 pub(super) fn client<'a>(mut urls: impl Iterator<Item = &'a String>) -> Result<Client, Error> {
-    // A provider that was installed before is the same one.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let mut client = Client::builder().timeout(TIMEOUT).redirect(reqwest::redirect::Policy::none());
+    let mut client = http::blocking().timeout(TIMEOUT);
     if !urls.any(|url| url.starts_with("https:")) {
         client = client.tls_certs_only([]);
     }

@@ -10,6 +10,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use golem::Name;
+use mind::http;
 use reqwest::blocking::Client;
 use tracing::{debug, info, warn};
 use world::series::Writer;
@@ -206,12 +207,7 @@ pub struct Asks(Client);
 
 impl Asks {
     pub fn new() -> Result<Asks, Error> {
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = Client::builder()
-            .timeout(TIMEOUT)
-            .redirect(reqwest::redirect::Policy::none())
-            .user_agent(concat!("bardo/", env!("CARGO_PKG_VERSION")))
-            .build();
+        let client = http::blocking().timeout(TIMEOUT).user_agent(http::AGENT).build();
         client.map(Asks).map_err(|why| Error::Host(format!("cannot make a client: {why}")))
     }
 
