@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::mpsc;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -24,6 +24,7 @@ use settings::chance;
 use settings::{Prices, Settings};
 use shell::errands::{Bound, Counter, GolemState, Verdict, Wanted};
 use shell::home::agent;
+use shell::locks::lock;
 use shell::{Error, GolemHome, Home, durable};
 use tariff::Writes;
 use tokio::net::TcpListener;
@@ -136,7 +137,7 @@ pub struct Running {
 
 impl Running {
     pub fn turned_away(&self) -> TurnedAway {
-        self.turned_away.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.turned_away).clone()
     }
 
     /// Stops the gateway; calls under way end, and are settled by what was seen of them.
@@ -354,7 +355,7 @@ impl Gateway {
         if let Some(place) = place {
             self.home.counters().of(&place.name).turned_away(refusal.code, &refusal.message);
         }
-        let mut turned_away = self.turned_away.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut turned_away = lock(&self.turned_away);
         turned_away.times += 1;
         turned_away.why.clone_from(&refusal.message);
         refusal.response(protocol)
@@ -362,7 +363,7 @@ impl Gateway {
 
     /// The refusal of an unknown model; a model without a price is logged once, for the owner.
     fn unknown(&self, place: &GolemHome, unknown: Unknown) -> Refusal {
-        let mut turned_away = self.turned_away.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut turned_away = lock(&self.turned_away);
         let known = &mut turned_away.unpriced;
         if let Some(model) = unknown.unpriced.filter(|model| known.len() < UNPRICED && !known.contains(model)) {
             tracing::warn!(golem = place.name.as_str(), model, "a call was refused: its model has no price");

@@ -7,6 +7,7 @@
 mod error;
 pub mod files;
 mod hash;
+pub mod locks;
 pub mod private;
 pub mod wall;
 

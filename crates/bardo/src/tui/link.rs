@@ -8,7 +8,7 @@ use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
@@ -18,6 +18,7 @@ use reqwest::Method;
 use reqwest::blocking::{Client, RequestBuilder, Response};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use shell::locks::lock;
 use shell::view::status::Status;
 
 use super::app::Event;
@@ -148,7 +149,7 @@ impl Door {
     }
 
     fn golems(&self) -> Result<Vec<Status>, Failed> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.known);
         'all: loop {
             let (asked, mut from, mut newest) = ((known.run, known.change), String::new(), None);
             let golems = loop {

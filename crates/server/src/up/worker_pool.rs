@@ -2,10 +2,11 @@
 
 use std::collections::VecDeque;
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 
 use shell::life::desk::Desk;
+use shell::locks::{lock, recover};
 
 use super::wake::{Job, Wake};
 use super::workers::perform;
@@ -79,7 +80,7 @@ impl WorkerPool {
 
 impl Jobs {
     fn waiting(&self) -> MutexGuard<'_, (VecDeque<Job>, bool)> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.waiting)
     }
 
     /// Waits for the next job; `None` once there are no more to come.
@@ -92,7 +93,7 @@ impl Jobs {
             if waiting.1 {
                 return None;
             }
-            waiting = self.news.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+            waiting = recover(self.news.wait(waiting));
         }
     }
 }

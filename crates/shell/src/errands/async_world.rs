@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use golem::world::Observation;
@@ -17,6 +17,7 @@ use super::act::{AWAY, Act, act};
 use super::slots::Errands;
 use crate::Error;
 use crate::error::panic_message;
+use crate::locks::{lock, recover};
 use crate::wall::Wall;
 
 /// A callback for the moment when something has come.
@@ -241,7 +242,7 @@ impl AsyncWorld {
         state.waiting.clear();
         while state.calling.is_some() && Instant::now() < until {
             let left = until.saturating_duration_since(Instant::now());
-            state = self.news.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            state = recover(self.news.wait_timeout(state, left)).0;
         }
         self.hurry.store(false, Ordering::SeqCst);
         state.calling.is_none()
@@ -325,7 +326,7 @@ impl AsyncWorld {
     fn begin(&self) -> Option<(WorldCall, Option<Time>, Box<dyn World + Send>)> {
         let mut state = self.state();
         if state.waiting.is_empty() && state.world.is_some() {
-            state = self.more.wait_timeout(state, self.errands.lingers()).unwrap_or_else(PoisonError::into_inner).0;
+            state = recover(self.more.wait_timeout(state, self.errands.lingers())).0;
         }
         let next = if state.waiting.is_empty() { None } else { state.world.take() };
         let (Some(world), Some(call)) = (next, state.waiting.pop_front()) else {
@@ -337,7 +338,7 @@ impl AsyncWorld {
     }
 
     fn state(&self) -> MutexGuard<'_, AsyncWorldState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 

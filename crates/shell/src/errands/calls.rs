@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant};
 
 use golem::call::{Denied, How, Kinds, Left, Unit, Used};
@@ -17,6 +17,7 @@ use tokio::sync::{oneshot, watch};
 
 use super::async_world::Waker;
 use super::heard::{CallSum, Heard};
+use crate::locks::lock;
 
 /// Bound on a call: an upper bound of what goes in, and how much may come out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -201,7 +202,7 @@ impl Counters {
     }
 
     fn known(&self) -> MutexGuard<'_, KnownCounters> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 
@@ -361,7 +362,7 @@ impl Counter {
     }
 
     fn state(&self) -> MutexGuard<'_, CounterState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use golem::thought::{self, Answer, Prompt, Question, Silence};
@@ -18,6 +18,7 @@ use super::async_world::Waker;
 use super::health::Health;
 use super::kept::{self, Keep, KeptQuestion};
 use super::slots::{Errands, TurnCame};
+use crate::locks::lock;
 
 /// How long a model has to answer, whatever its golem would wait.
 const LONGEST: Duration = Duration::from_secs(if cfg!(test) { 2 } else { 120 });
@@ -44,7 +45,7 @@ impl Minds {
 
     /// The client of a model, opened when it is first asked.
     fn chat(&self, name: &str, prices: &Prices) -> Result<Arc<Chat>, mind::Error> {
-        let mut chats = self.chats.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut chats = lock(&self.chats);
         if let Some(chat) = chats.get(name) {
             return Ok(Arc::clone(chat));
         }
@@ -235,7 +236,7 @@ impl Thinking {
     }
 
     fn state(&self) -> MutexGuard<'_, MindsState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 

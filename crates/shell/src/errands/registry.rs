@@ -4,13 +4,14 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 use golem::GolemId;
 use world::World;
 
 use super::async_world::AsyncWorld;
 use super::slots::Errands;
+use crate::locks::lock;
 use crate::wall::Wall;
 
 /// The worlds of one process that answer later, and the runtime of their calls.
@@ -74,6 +75,6 @@ impl AsyncWorlds {
     }
 
     fn known(&self) -> MutexGuard<'_, BTreeMap<GolemId, Weak<AsyncWorld>>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.known)
     }
 }

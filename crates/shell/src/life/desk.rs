@@ -4,7 +4,7 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -13,6 +13,7 @@ use tracing::{debug, debug_span, error, info};
 use vault::{Batch, Log, LogLine, LogReader, Note, Treasury, UndeliveredNote};
 
 use super::mail::Mail;
+use crate::locks::{lock, recover};
 use crate::river::RiverStore;
 use crate::view::board::Board;
 use crate::view::notes::host_note;
@@ -117,7 +118,7 @@ impl Desk {
     /// Returns once a place on the desk is durable, together with whatever else was brought meanwhile.
     pub fn wait(&self, Brought(mine): Brought) -> Result<(), Error> {
         if let Some(pen) = &self.pen {
-            return self.write_alone(&mut pen.lock().unwrap_or_else(PoisonError::into_inner));
+            return self.write_alone(&mut lock(pen));
         }
         let began = Instant::now();
         let mut queue = self.queue();
@@ -125,7 +126,7 @@ impl Desk {
             if let Some(why) = &queue.gone {
                 return Err(Error::Host(format!("nothing can be written down any more: {why}")));
             }
-            queue = self.written.wait(queue).unwrap_or_else(PoisonError::into_inner);
+            queue = recover(self.written.wait(queue));
         }
         drop(queue);
         self.board.acknowledged.note(began.elapsed());
@@ -176,7 +177,7 @@ impl Desk {
     /// Writes what was left without waiting, where there is no scribe to do it.
     pub fn write_rest(&self) -> Result<(), Error> {
         let pen = self.pen.as_ref().expect("there is no scribe");
-        self.write_alone(&mut pen.lock().unwrap_or_else(PoisonError::into_inner))
+        self.write_alone(&mut lock(pen))
     }
 
     /// Records of a golem in the log.
@@ -190,19 +191,19 @@ impl Desk {
 
     /// Reads the log. Trouble with it is the host's, not that of a golem that lodges here.
     fn read<T>(&self, what: impl FnOnce(&LogReader) -> Result<T, vault::Error>) -> Result<T, Error> {
-        let log = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
+        let log = lock(&self.reader);
         what(&log).map_err(|why| Error::Host(why.to_string()))
     }
 
     fn queue(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.queue)
     }
 
     fn scribe(&self, mut log: Log) {
         loop {
             let mut queue = self.queue();
             while queue.batch.is_empty() && !queue.closing {
-                queue = self.work.wait(queue).unwrap_or_else(PoisonError::into_inner);
+                queue = recover(self.work.wait(queue));
             }
             if queue.batch.is_empty() {
                 queue.gone = Some("the host is down".into());
@@ -239,7 +240,7 @@ impl Desk {
             if left.is_zero() {
                 return;
             }
-            queue = self.work.wait_timeout(queue, left).unwrap_or_else(PoisonError::into_inner).0;
+            queue = recover(self.work.wait_timeout(queue, left)).0;
         }
     }
 

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use golem::constitution::MindKind;
@@ -25,6 +25,7 @@ use super::writing::Writing;
 use super::{playbook, worlds};
 use crate::errands::Waker;
 use crate::home::{GolemHome, books};
+use crate::locks::lock;
 use crate::wall::Wall;
 use crate::{Error, durable};
 
@@ -49,7 +50,7 @@ impl Living {
         golem: Golem,
         treasury: Arc<Mutex<Treasury>>,
     ) -> Result<Living, Error> {
-        let there = treasury.lock().unwrap_or_else(PoisonError::into_inner);
+        let there = lock(&treasury);
         books::hold_treasury(&there, &place.name, golem.life())?;
         drop(there);
         if golem.life().birth().world.paper {

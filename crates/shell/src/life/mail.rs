@@ -3,10 +3,12 @@
 //! reads it there.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use golem::GolemId;
 use golem::clade::Parcel;
+
+use crate::locks::lock;
 
 /// Words of one teller that wait for one golem: a teller with more to say than is taken in keeps no other from being
 /// heard.
@@ -100,7 +102,7 @@ impl Mail {
     }
 
     fn queues(&self) -> MutexGuard<'_, HashMap<Arc<str>, MailQueue>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 

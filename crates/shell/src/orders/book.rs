@@ -5,7 +5,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use golem::{CommandId, GolemId, Name, hex};
 use serde::{Deserialize, Serialize};
@@ -16,6 +16,7 @@ use crate::Error;
 use crate::durable::sync_folder;
 use crate::home::inbox::{self, Body, Reply};
 use crate::home::{GolemHome, Home};
+use crate::locks::lock;
 
 /// How many orders of each golem are remembered at least.
 pub const REMEMBERED: usize = 1_000;
@@ -178,7 +179,7 @@ impl OrderBook {
     }
 
     fn alone(&self, id: CommandId) -> MutexGuard<'_, ()> {
-        self.alone[usize::from(id.0[0] % 16)].lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.alone[usize::from(id.0[0] % 16)])
     }
 
     /// Goes on with an order from wherever it has got to.

@@ -2,7 +2,7 @@
 //! which makes them durable, in the order in which they came about; nothing is sent or put into the mail before.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use golem::clade::{Clade as Known, News, Parcel, Peer};
 use golem::grimoire::Kind;
@@ -18,6 +18,7 @@ use vault::RiverPair;
 use super::key;
 use crate::Error;
 use crate::home::Home;
+use crate::locks::lock;
 
 /// Words of one sibling that are kept for golems that have not heard them, or are yet to be born.
 const EACH: usize = 64;
@@ -133,7 +134,7 @@ impl RiverStore {
     }
 
     pub fn books(&self) -> MutexGuard<'_, Books> {
-        self.books.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.books)
     }
 
     /// Takes a golem's word, to be sent once its rows are durable; `None` if it was said before. The rows are handed

@@ -10,12 +10,13 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::unix::net::UnixListener;
 use std::process::Child;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use outside::apart::{self, Apart};
 use shell::Error;
+use shell::locks::lock;
 use tempfile::TempDir;
 
 pub(crate) use self::allowed::Allowed;
@@ -157,7 +158,7 @@ impl Passage {
 
     /// Where the program wanted to go and was not let, in words.
     pub(super) fn refused(&self) -> Vec<String> {
-        let refused = self.shared.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        let refused = lock(&self.shared.refused);
         refused.iter().cloned().collect()
     }
 }
@@ -187,7 +188,7 @@ impl Shared {
             }
             On::Asked => {
                 if let Err(why) = proxy::serve(caller, &self.allowed) {
-                    let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+                    let mut refused = lock(&self.refused);
                     if refused.len() < TOLD && why.len() <= READABLE {
                         refused.insert(why);
                     }
