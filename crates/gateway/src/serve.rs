@@ -45,7 +45,7 @@ use super::shapes::Shapes;
 use super::span;
 use super::weighed::{is_public, weighed};
 use crate::door;
-use crate::led::Led;
+use crate::old_names::Led;
 
 /// How long a call may wait for its verdict, and how long for money that is set aside for others.
 const WAITS: Duration = Duration::from_secs(30);

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use shell::life::desk::Desk;
-use shell::river::{RiverStore, kept, trouble};
+use shell::river::{RiverStore, archived, trouble};
 use shell::view::status::{State, Status};
 use shell::{Error, Home};
 use styx::archive::{Archive, Error as ArchiveError};
@@ -108,7 +108,7 @@ fn keep(
     name: &str,
 ) -> Result<(u64, bool), Error> {
     let place = home.read_golem(name)?;
-    let (golem, copy, text) = kept::of(&place, desk.now_ms())?;
+    let (golem, copy, text) = archived::of(&place, desk.now_ms())?;
     let (tick, dead, keep_ms) = (copy.tick, copy.dead, plan.keep.as_millis() as u64);
     let archive = Archive::open(&plan.place, Arc::clone(&store.clade)).map_err(trouble)?;
     let kept = archive.keep(store.home, golem, name, copy, &text, keep_ms);

@@ -16,7 +16,7 @@ use tariff::Price;
 use tokio::sync::{oneshot, watch};
 
 use super::async_world::Waker;
-use super::heard::{CallSum, Heard};
+use super::call_sums::{CallSum, Heard};
 use crate::locks::lock;
 
 /// Bound on a call: an upper bound of what goes in, and how much may come out.

@@ -16,7 +16,7 @@ use tariff::Named;
 
 use super::async_world::Waker;
 use super::health::Health;
-use super::kept::{self, Keep, KeptQuestion};
+use super::question_log::{self, Keep, KeptQuestion};
 use super::slots::{Errands, TurnCame};
 use crate::locks::lock;
 
@@ -159,7 +159,7 @@ impl Thinking {
             key,
             purpose: question.purpose.name().to_owned(),
             model: chat.name().to_owned(),
-            asked: kept::hash(&format!("{}\n{}", prompt.system, prompt.user)),
+            asked: question_log::hash(&format!("{}\n{}", prompt.system, prompt.user)),
             system: prompt.system.clone(),
             user: prompt.user.clone(),
             heard: String::new(),
@@ -172,7 +172,7 @@ impl Thinking {
             Ok(said) => {
                 self.minds.health.answered(chat.name());
                 let cost = Usdc::micros(i64::try_from(said.cost).unwrap_or(i64::MAX)).min(Usdc::MOST);
-                let heard = kept::hash(&said.text);
+                let heard = question_log::hash(&said.text);
                 let read = thought::read(&said.text, question.purpose, world).map(|mut answer| {
                     // An answer may cite only records that it was shown.
                     answer.cites.retain(|record| shown.contains(record));

@@ -2,12 +2,12 @@
 //! records, and is sent from there until it was confirmed; what comes from elsewhere is checked, written down, and put into
 //! the mail like any other word.
 
-pub mod kept;
+pub mod archived;
 mod key;
 mod report;
 mod store;
 
-pub use kept::{ArchivedLegacy, bring_back, trouble};
+pub use archived::{ArchivedLegacy, bring_back, trouble};
 pub use key::{Invitation, accept, invite, is_joined, make};
 pub use report::{Death, Other, Report, Sibling, report};
 pub use store::{AnnouncedDeath, Arrived, Books, RiverState, RiverStore};

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use outside::apart::{self, Apart};
+use outside::network::{self, Apart};
 use shell::Error;
 use shell::locks::lock;
 use tempfile::TempDir;
@@ -72,8 +72,11 @@ impl Passage {
         waits.set_nonblocking(true).map_err(cannot)?;
         let shared = Shared { allowed: allowed.clone(), open: AtomicUsize::new(0), refused: Mutex::default() };
         let passage = Passage { gateway, proxy, proxy_at, waits, folder, shared: Arc::new(shared) };
-        if passage.places().len() > apart::MOST {
-            return Err(Error::Usage(format!("--allow opens no more than {} places on this machine", apart::MOST - 2)));
+        if passage.places().len() > network::MOST {
+            return Err(Error::Usage(format!(
+                "--allow opens no more than {} places on this machine",
+                network::MOST - 2
+            )));
         }
         Ok(passage)
     }
@@ -114,7 +117,7 @@ impl Passage {
                 Ok((from, _)) => {
                     from.set_nonblocking(false).map_err(cannot)?;
                     from.set_read_timeout(Some(HANDED)).map_err(cannot)?;
-                    break apart::take(&from).map_err(cannot)?;
+                    break network::take(&from).map_err(cannot)?;
                 }
                 Err(why) if why.kind() != std::io::ErrorKind::WouldBlock => return Err(cannot(why)),
                 Err(_) => {}
