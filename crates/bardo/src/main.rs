@@ -89,7 +89,7 @@ fn dispatch(home: &Home, verb: Verb, json: bool) -> Result<ExitCode, Error> {
         Verb::Styx(verb) => commands::styx::dispatch(home, verb, json),
         Verb::Lab(args::LabVerb::Reproduce(reproduce)) => commands::reproduce::run(&reproduce, json),
         Verb::Lab(args::LabVerb::Run(run)) => commands::experiment::run(&run, json),
-        Verb::Lab(args::LabVerb::Work(work)) => commands::hands::work(&work),
+        Verb::Lab(args::LabVerb::Work(work)) => commands::work_queue::work(&work),
         Verb::Lab(args::LabVerb::Lives(lives)) => commands::lab::lives(home, &lives, json),
         Verb::Lab(args::LabVerb::Lineages { plan, generations }) => {
             commands::lab::lineages(home, &plan, generations, json)

@@ -40,8 +40,7 @@ pub(crate) fn begin<S>() -> Result<(impl Layer<S>, Spans), Error>
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
 {
-    // An error means that the same provider is installed already.
-    let _ = rustls::crypto::ring::default_provider().install_default();
+    mind::http::choose_tls();
     let exporter = SpanExporter::builder().with_http().build().map_err(|why| {
         let (place, message) = ("environment variables OTEL_EXPORTER_OTLP_*".to_owned(), why.to_string());
         Error::Config(ConfigError { problems: vec![Problem { place, message }] })

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 use crate::Error;
 use crate::contracts::{Factory, Positions, Purse, Router, Token};
+use crate::rpc::client;
 use crate::venue::{Range, VenuePlace};
 
 /// The npm packages a devnet is made of.
@@ -59,8 +60,7 @@ pub struct Wire {
 impl Wire {
     /// A connection to a node that mines in its own time.
     pub fn to(url: &str) -> Result<Wire, Error> {
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = Client::builder().no_proxy().tls_certs_only([]).build();
+        let client = client().no_proxy().tls_certs_only([]).build();
         let client = client.map_err(|why| Error::Wrong(why.to_string()))?;
         Ok(Wire { url: url.to_owned(), client, mines: false })
     }

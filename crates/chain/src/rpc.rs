@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use alloy_primitives::{Address, B256, Bytes, U64, U256};
-use reqwest::blocking::Client;
+use reqwest::blocking::{Client, ClientBuilder};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -101,14 +101,18 @@ enum Came<T> {
     Nothing(String),
 }
 
+/// A client of HTTP, for which the TLS of the process must be chosen; one that was chosen before stays.
+pub(crate) fn client() -> ClientBuilder {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    Client::builder()
+}
+
 impl Endpoints {
     pub fn new(urls: Vec<String>) -> Result<Endpoints, Error> {
         if urls.is_empty() {
             return Err(Error::Wrong("no endpoint of the chain is named".to_owned()));
         }
-        // The process may have chosen its cryptography already; then that one stays.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let mut client = Client::builder()
+        let mut client = client()
             .user_agent(concat!("bardo/", env!("CARGO_PKG_VERSION")))
             .redirect(reqwest::redirect::Policy::none())
             .connect_timeout(CONNECT)

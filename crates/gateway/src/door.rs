@@ -7,7 +7,7 @@ use std::future::Future;
 use std::io::{self, IoSlice};
 use std::net::SocketAddr;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -18,6 +18,7 @@ use hyper::body::{Frame, Incoming, SizeHint};
 use hyper::service::Service;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use shell::locks::lock;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::AbortHandle;
@@ -77,7 +78,7 @@ pub async fn open(listener: TcpListener, router: Router) {
 
 impl Room {
     fn guests(&self) -> MutexGuard<'_, BTreeMap<u64, Guest>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 
     fn let_in(self: &Arc<Room>, number: u64, socket: TcpStream, peer: Peer, router: &Router) {
@@ -128,10 +129,6 @@ impl Drop for Leaving {
     fn drop(&mut self) {
         self.0.guests().remove(&self.1);
     }
-}
-
-fn lock(doing: &Mutex<Doing>) -> MutexGuard<'_, Doing> {
-    doing.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The routes, with a count of their requests.

@@ -4,15 +4,16 @@
 //! and hears is its own: nothing of it is kept here. Absent from here: whether there is money, which the golem decides, and any
 //! door of the owner's.
 
-mod alike;
 mod bodies;
 mod counting;
 pub mod door;
+mod duplicates;
 mod fields;
-pub mod led;
+mod fingerprint;
 mod login;
 mod models;
 mod o200k;
+pub mod old_names;
 mod parts;
 mod picture;
 mod prefix;
@@ -27,7 +28,6 @@ mod span;
 mod stream;
 #[cfg(test)]
 mod tests;
-mod twice;
 mod usage;
 mod weighed;
 

@@ -1,13 +1,14 @@
 //! The models an agent may name, and what each name stands for: as the owner maps them, or as providers call them.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use golem::mortality::phase::Tier;
 use golem::{limits, plain};
 use mind::Upstream;
 use settings::{Prices, Settings};
 use shell::Error;
+use shell::locks::lock;
 use tariff::{Named, Price, Server};
 
 use super::protocol::AgentProtocol;
@@ -165,7 +166,7 @@ impl Models {
     fn open(&self, name: &str, server: Option<&Server>, keyed: bool) -> Result<Arc<Upstream>, mind::Error> {
         let at = server.map(|server| server.host()).unwrap_or_default();
         let known_by = format!("{at} {name}{}", if keyed { "" } else { " without a key" });
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = lock(&self.open);
         if let Some(upstream) = open.get(&known_by) {
             return Ok(Arc::clone(upstream));
         }

@@ -2,9 +2,10 @@
 //! under a key of this process, of whole messages and of all that stands before them; no text is.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use serde_json::{Map, Value};
+use shell::locks::lock;
 
 use super::parts::{Parts, messages};
 use super::protocol::AgentProtocol;
@@ -150,7 +151,7 @@ struct KnownPrefix {
 
 impl Prefixes {
     fn known(&self) -> MutexGuard<'_, KnownPrefix> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 
     /// Bounds the tokens that go in: the count of the longest known beginning, and bytes for all that is new. `place`

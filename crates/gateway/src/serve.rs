@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::mpsc;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -18,11 +18,13 @@ use axum::http::{Method, Response, StatusCode};
 use golem::call::{Denied, Left};
 use golem::mortality::phase::Tier;
 use golem::{GolemId, Name, Usdc};
+use mind::http;
 use serde_json::json;
 use settings::chance;
 use settings::{Prices, Settings};
-use shell::errands::{Bound, Counter, Stands, Verdict, Wanted};
+use shell::errands::{Bound, Counter, GolemState, Verdict, Wanted};
 use shell::home::agent;
+use shell::locks::lock;
 use shell::{Error, GolemHome, Home, durable};
 use tariff::Writes;
 use tokio::net::TcpListener;
@@ -43,7 +45,7 @@ use super::shapes::Shapes;
 use super::span;
 use super::weighed::{is_public, weighed};
 use crate::door;
-use crate::led::Led;
+use crate::old_names::Led;
 
 /// How long a call may wait for its verdict, and how long for money that is set aside for others.
 const WAITS: Duration = Duration::from_secs(30);
@@ -135,7 +137,7 @@ pub struct Running {
 
 impl Running {
     pub fn turned_away(&self) -> TurnedAway {
-        self.turned_away.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.turned_away).clone()
     }
 
     /// Stops the gateway; calls under way end, and are settled by what was seen of them.
@@ -153,11 +155,7 @@ pub fn serve(listen: Listen, home: &Home, mcp: Speaker) -> Result<Running, Error
     let listener = std::net::TcpListener::bind(listen.address).map_err(cannot)?;
     listener.set_nonblocking(true).map_err(cannot)?;
     let address = listener.local_addr().map_err(cannot)?;
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let builder = || {
-        let builder = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
-        builder.connect_timeout(Duration::from_secs(10)).pool_max_idle_per_host(256)
-    };
+    let builder = || http::client().connect_timeout(Duration::from_secs(10)).pool_max_idle_per_host(256);
     // Without certificates a machine can still ask models of its own.
     let client = builder()
         .build()
@@ -357,7 +355,7 @@ impl Gateway {
         if let Some(place) = place {
             self.home.counters().of(&place.name).turned_away(refusal.code, &refusal.message);
         }
-        let mut turned_away = self.turned_away.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut turned_away = lock(&self.turned_away);
         turned_away.times += 1;
         turned_away.why.clone_from(&refusal.message);
         refusal.response(protocol)
@@ -365,7 +363,7 @@ impl Gateway {
 
     /// The refusal of an unknown model; a model without a price is logged once, for the owner.
     fn unknown(&self, place: &GolemHome, unknown: Unknown) -> Refusal {
-        let mut turned_away = self.turned_away.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut turned_away = lock(&self.turned_away);
         let known = &mut turned_away.unpriced;
         if let Some(model) = unknown.unpriced.filter(|model| known.len() < UNPRICED && !known.contains(model)) {
             tracing::warn!(golem = place.name.as_str(), model, "a call was refused: its model has no price");
@@ -472,13 +470,13 @@ impl Gateway {
             // With nothing rough in it, it was decided.
             Verdict::Rough => Err(Refusal::away()),
             Verdict::Later { lacks } => Err(Refusal::later(lacks)),
-            Verdict::Denied { by, cause, lacks, stands } => {
+            Verdict::Denied { by, cause, lacks, state } => {
                 span::refused(place.name.as_str(), &asked, by.code());
                 let mut response = Refusal::of(by, cause.as_deref()).lacking(by, lacks).response(protocol);
-                tell(response.headers_mut(), stands, Usdc::ZERO);
+                tell(response.headers_mut(), state, Usdc::ZERO);
                 Ok(response)
             }
-            Verdict::Granted { grant, tokens, most, stands } => {
+            Verdict::Granted { grant, tokens, most, state } => {
                 let lowered = tokens < bound.output;
                 let (prefixes, shapes) = (Arc::clone(&self.prefixes), Arc::clone(&self.shapes));
                 let finds = Finds { prefixes, shapes, turn, place_of };
@@ -488,8 +486,8 @@ impl Gateway {
                 let mut response = call.make(&self.client, passed_on(&parts.headers)).await;
                 // The cost of a stream is not known yet; and after a bill above its bound no call is let through.
                 let cost = response.extensions().get::<CameTo>().map_or(Usdc::ZERO, |CameTo(cost)| *cost);
-                let left = if cost > most { Left::default() } else { stands.left };
-                tell(response.headers_mut(), Stands { left, ..stands }, cost);
+                let left = if cost > most { Left::default() } else { state.left };
+                tell(response.headers_mut(), GolemState { left, ..state }, cost);
                 response.headers_mut().insert("x-bardo-aside-micros", HeaderValue::from(most.as_micros()));
                 if lowered {
                     response.headers_mut().insert("x-bardo-lowered-to", HeaderValue::from(tokens));
@@ -583,12 +581,12 @@ fn gone(place: &GolemHome) -> Refusal {
 
 /// Tells in headers how the golem stands after a call of this cost, so that an agent can wind up in time. Caps other
 /// than money are told as they stood before this call.
-fn tell(headers: &mut HeaderMap, stands: Stands, cost: Usdc) {
-    if let Ok(phase) = HeaderValue::from_str(&stands.phase.to_string()) {
+fn tell(headers: &mut HeaderMap, state: GolemState, cost: Usdc) {
+    if let Ok(phase) = HeaderValue::from_str(&state.phase.to_string()) {
         headers.insert("x-bardo-phase", phase);
     }
-    headers.insert("x-bardo-left-micros", HeaderValue::from(stands.left.after(cost).as_micros()));
-    for (name, left) in [("x-bardo-left-tokens", stands.tokens), ("x-bardo-left-calls", stands.calls)] {
+    headers.insert("x-bardo-left-micros", HeaderValue::from(state.left.after(cost).as_micros()));
+    for (name, left) in [("x-bardo-left-tokens", state.tokens), ("x-bardo-left-calls", state.calls)] {
         if let Some(left) = left {
             headers.insert(name, HeaderValue::from(left));
         }

@@ -7,12 +7,12 @@ use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use super::duplicates::Once;
 use super::fields;
 use super::parts::{self, Parts};
 use super::prefix::{Chain, PrefixKey};
 use super::protocol::AgentProtocol;
 use super::session;
-use super::twice::Once;
 
 /// The most answers to one question.
 const ANSWERS: u64 = 16;
@@ -131,7 +131,7 @@ pub(super) fn read_with(
     let budgets = ["/thinking/budget_tokens", "/generationConfig/thinkingConfig/thinkingBudget"];
     let thinking = budgets.iter().filter_map(|place| whole.pointer(place)?.as_u64()).sum();
     let tells_usage = whole.pointer("/stream_options/include_usage").and_then(Value::as_bool).unwrap_or(false);
-    let alike = super::alike::alike(&whole, protocol.path());
+    let alike = super::fingerprint::alike(&whole, protocol.path());
     let kept = kept(&whole);
     let chain = key.chain(&whole, protocol);
     let shortened = parts.twice || !matches!(whole["truncation"].as_str(), None | Some("disabled"));

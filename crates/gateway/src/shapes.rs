@@ -3,10 +3,11 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use axum::http::StatusCode;
+use shell::locks::lock;
 use shell::{Home, durable};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
@@ -67,7 +68,7 @@ impl Shapes {
     }
 
     fn all(&self) -> MutexGuard<'_, BTreeMap<String, Shape>> {
-        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.all)
     }
 
     /// Waits until a call with these new fields may be made, or refuses it by what is known.

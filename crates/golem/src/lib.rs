@@ -34,7 +34,7 @@ pub use golem::{Consequence, Golem};
 pub use input::{Fault, Input, What};
 pub use life::{
     Birth, Command, CommandId, Endowment, Event, FoldError, GolemId, Life, Lineage, Name, Record, Say, Span, Time,
-    Usdc, books, constitution, daimon, event, figures, id, laws, limits, money, plain, time, trust, world,
+    Usdc, books, constitution, daimon, event, figures, hex, id, laws, limits, money, plain, time, trust, world,
 };
 pub use owed::{Again, Duty, Errand, Owed, Which};
 pub use shell::Shell;

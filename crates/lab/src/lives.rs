@@ -15,7 +15,7 @@ use golem::goal::{self, Ended, Goal};
 use golem::mortality::Senescence;
 use golem::mortality::economic::reserve;
 use golem::stress;
-use golem::{Birth, Endowment};
+use golem::{Birth, Endowment, hex};
 use golem::{Golem, Life, Time, Usdc, What, laws, limits};
 use serde::{Deserialize, Serialize};
 use settings::chance::{Secret, identity};
@@ -409,7 +409,7 @@ impl Paths {
 pub(crate) fn digest(file: &Path) -> Result<String, Error> {
     let lost = |source| Error::Io { what: "this golem's data is gone: cannot read", path: file.to_owned(), source };
     let bytes = std::fs::read(file).map_err(lost)?;
-    Ok(Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hex::encode(&Sha256::digest(&bytes)))
 }
 
 /// Neighbouring seeds, far apart.

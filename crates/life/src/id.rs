@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::hex;
+
 /// The identity of a golem, for ever and everywhere.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -17,7 +19,7 @@ pub struct CommandId(pub [u8; 8]);
 
 impl fmt::Display for GolemId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        f.write_str(&hex::encode(&self.0))
     }
 }
 
@@ -35,16 +37,8 @@ impl FromStr for GolemId {
     type Err = IdError;
 
     fn from_str(text: &str) -> Result<GolemId, IdError> {
-        let wrong = || IdError(text.to_owned());
-        if text.len() != 32 || !text.is_ascii() {
-            return Err(wrong());
-        }
-        let mut id = [0; 16];
-        for (byte, pair) in id.iter_mut().zip(text.as_bytes().chunks(2)) {
-            let pair = std::str::from_utf8(pair).map_err(|_| wrong())?;
-            *byte = u8::from_str_radix(pair, 16).map_err(|_| wrong())?;
-        }
-        Ok(GolemId(id))
+        let id = hex::decode(text).and_then(|bytes| <[u8; 16]>::try_from(bytes).ok());
+        id.map(GolemId).ok_or_else(|| IdError(text.to_owned()))
     }
 }
 

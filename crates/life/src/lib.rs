@@ -21,6 +21,7 @@ pub mod figures;
 pub mod goal;
 pub mod grimoire;
 pub mod heartbeat;
+pub mod hex;
 pub mod id;
 mod invariants;
 pub mod laws;

@@ -10,9 +10,10 @@
 //! "gas drops below 10 gwei" lies nearer to "gas rises above 10 gwei" than to "gas price falls under ten gwei".
 
 mod answer;
-mod at_hand;
 mod chat;
+mod discovery;
 mod error;
+pub mod http;
 mod key;
 #[cfg(feature = "local")]
 mod local;
@@ -24,8 +25,8 @@ mod upstream;
 mod vector;
 mod wire;
 
-pub use at_hand::{AtHand, look_around};
 pub use chat::{Chat, ChatConfig, ChatRequest, Completion};
+pub use discovery::{AtHand, look_around};
 pub use error::Error;
 #[cfg(feature = "local")]
 pub use local::Local;

@@ -11,9 +11,9 @@ use serde::Serialize;
 use tariff::Address;
 use tariff::printable;
 
-use crate::Error;
 use crate::answer::complaint;
 use crate::key::ApiKey;
+use crate::{Error, http};
 
 /// How long to wait for a connection; a server that exists accepts one sooner.
 const CONNECT: Duration = Duration::from_secs(5);
@@ -156,13 +156,7 @@ impl Wire {
 }
 
 fn client(address: &Address, timeout: Duration) -> Result<Client, Error> {
-    // The process may have chosen its cryptography already; then that one stays.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let mut client = Client::builder()
-        .user_agent(concat!("bardo/", env!("CARGO_PKG_VERSION")))
-        .redirect(reqwest::redirect::Policy::none())
-        .connect_timeout(CONNECT)
-        .timeout(timeout);
+    let mut client = http::blocking().user_agent(http::AGENT).connect_timeout(CONNECT).timeout(timeout);
     if !address.encrypted() {
         // A machine without certificates can still talk to itself.
         client = client.tls_certs_only([]);

@@ -11,7 +11,7 @@ use std::process::{Command, ExitCode, Stdio};
 use rustix::process::{Resource, Rlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 
-use crate::family;
+use crate::descendants;
 use crate::fence::{self, Fence};
 
 /// The exit code of a program that could not be started, by convention.
@@ -50,12 +50,12 @@ pub fn keep(text: &str) -> ExitCode {
     std::thread::spawn(|| {
         // Nothing is ever sent here; the pipe is only there as long as the host is.
         let _ = io::copy(&mut io::stdin(), &mut io::sink());
-        family::end();
+        descendants::end();
         std::process::exit(0);
     });
     let status = child.wait();
     // The program may have started others, also while it was being ended.
-    family::end();
+    descendants::end();
     let code = status.ok().map_or(1, |status| {
         use std::os::unix::process::ExitStatusExt;
         status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0))
@@ -64,7 +64,7 @@ pub fn keep(text: &str) -> ExitCode {
 }
 
 fn start(launch: &Launch) -> io::Result<std::process::Child> {
-    family::adopt();
+    descendants::adopt();
     let limit = |resource, most| setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) });
     limit(Resource::Nofile, FILES)?;
     limit(Resource::Core, 0)?;

@@ -9,17 +9,17 @@
 //! owner's), the fence that may stand around it ([`fence`]), and the network it may have to itself ([`apart`]). The
 //! meaning of an answer is the caller's business.
 
-pub mod apart;
-pub mod family;
+pub mod descendants;
 pub mod fence;
 #[cfg(test)]
 mod first_version;
 pub mod keeper;
 mod minds;
+pub mod network;
 mod page;
 mod program;
-mod reach;
 mod talk;
+mod termination;
 mod trouble;
 pub mod warden;
 pub mod wire;

@@ -20,10 +20,10 @@ use serde::{Deserialize, Serialize};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1};
 use signal_hook::iterator::Signals;
 
-use crate::apart::{Apart, Leaving};
-use crate::family;
+use crate::descendants;
 use crate::fence::{self, Fence};
-use crate::reach::Reach;
+use crate::network::{Apart, Leaving};
+use crate::termination::Reach;
 
 /// The exit code of a program that could not be started, by convention.
 const NOT_STARTED: u8 = 127;
@@ -75,7 +75,7 @@ pub fn watch(text: &str, begin: &[&str]) -> ExitCode {
 fn watched(text: &str, begin: &[&str]) -> io::Result<u8> {
     let mut ward: Ward = serde_json::from_str(text).map_err(io::Error::other)?;
     let host = getppid();
-    family::adopt();
+    descendants::adopt();
     let reach = Reach::make(ward.fence.is_some());
     if reach.has_gaps() {
         eprintln!(

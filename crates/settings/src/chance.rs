@@ -10,7 +10,7 @@ use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use golem::GolemId;
+use golem::{GolemId, hex};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
@@ -74,7 +74,7 @@ impl Secret {
 
     /// The secret as text, for after death only.
     pub fn reveal(&self) -> String {
-        self.bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+        hex::encode(&self.bytes)
     }
 
     pub fn save(&self, path: &Path) -> Result<(), Error> {
@@ -86,15 +86,8 @@ impl Secret {
 
     pub fn load(path: &Path) -> Result<Secret, Error> {
         let text = fs::read_to_string(path).map_err(Error::io("cannot read", path))?;
-        let text = text.trim();
-        let mut bytes = [0; 32];
-        let hex = text.len() == 64 && text.is_ascii();
-        let parsed = hex
-            && bytes.iter_mut().zip(text.as_bytes().chunks(2)).all(|(byte, pair)| {
-                let pair = std::str::from_utf8(pair).expect("ascii");
-                u8::from_str_radix(pair, 16).map(|value| *byte = value).is_ok()
-            });
-        if parsed { Ok(Secret::from_bytes(bytes)) } else { Err(Error::Secret(path.to_owned())) }
+        let bytes = hex::decode(text.trim()).and_then(|bytes| <[u8; 32]>::try_from(bytes).ok());
+        bytes.map(Secret::from_bytes).ok_or_else(|| Error::Secret(path.to_owned()))
     }
 }
 

@@ -2,6 +2,7 @@
 //! the same; files, environment and flags all come through here.
 
 use super::windows;
+use golem::figures::count;
 use golem::time::REFERENCE_TICK;
 use golem::{Span, Time, Usdc};
 use jiff::Timestamp;
@@ -249,7 +250,7 @@ impl Value {
             Value::Span(span) if *span >= Span::DAY => {
                 let ticks = span.reference_ticks();
                 let unit = write_span(REFERENCE_TICK);
-                Some(format!("{span}, {} ticks of {unit}", thousands(ticks as u64)))
+                Some(format!("{span}, {} ticks of {unit}", count(ticks as u64)))
             }
             _ => None,
         }
@@ -285,18 +286,6 @@ fn write_money(amount: Usdc) -> String {
         return text;
     };
     format!("{whole}.{:0<2}", part.trim_end_matches('0'))
-}
-
-fn thousands(n: u64) -> String {
-    let digits = n.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 fn is_name(text: &str) -> bool {

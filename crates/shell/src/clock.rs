@@ -5,11 +5,12 @@
 
 use std::fs;
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
+use crate::locks::lock;
 use crate::{Error, durable};
 
 /// A correction larger than any clock makes in passing.
@@ -84,7 +85,7 @@ impl Clock {
     }
 
     fn state(&self) -> MutexGuard<'_, ClockState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 

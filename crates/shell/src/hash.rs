@@ -1,20 +1,9 @@
-//! Hashes and other bytes as text, and as the numbers a ledger wants.
+//! Hashes of files, and hashes as the numbers a ledger wants.
 
 use std::fs;
 use std::path::Path;
 
 use crate::Error;
-
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-pub(crate) fn unhex(text: &str) -> Option<Vec<u8>> {
-    if !text.is_ascii() || !text.len().is_multiple_of(2) {
-        return None;
-    }
-    (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).ok()).collect()
-}
 
 /// The number that stands for a hash where a ledger wants one.
 pub(crate) fn number(hash: &[u8; 32]) -> u64 {

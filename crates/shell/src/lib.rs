@@ -6,7 +6,8 @@
 
 mod error;
 pub mod files;
-pub mod hash;
+mod hash;
+pub mod locks;
 pub mod private;
 pub mod wall;
 
@@ -34,3 +35,4 @@ pub use errands::{KeptQuestion, kept};
 pub use error::{Error, panic_message};
 pub use home::{GolemHome, Home};
 pub use life::Living;
+pub use mind::http;

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use futures_util::TryStreamExt;
-use golem::GolemId;
+use golem::{GolemId, hex};
 use object_store::aws::AmazonS3Builder;
 use object_store::local::LocalFileSystem;
 use object_store::path::Path;
@@ -75,7 +75,7 @@ impl Archive {
         environment: impl IntoIterator<Item = (String, String)>,
     ) -> Result<Archive, Error> {
         let nowhere = || Error::Nowhere(place.to_owned());
-        let whose = hex(&blake3::hash(&clade.owner().0).as_bytes()[..16]);
+        let whose = hex::encode(&blake3::hash(&clade.owner().0).as_bytes()[..16]);
         if let Some(rest) = place.strip_prefix("s3://") {
             let (bucket, prefix) = rest.split_once('/').unwrap_or((rest, ""));
             tls();
@@ -110,7 +110,7 @@ impl Archive {
         keep_ms: u64,
     ) -> Result<(), Error> {
         let sealed = self.clade.seal(&header(golem), text);
-        let object = hex(blake3::hash(&sealed).as_bytes());
+        let object = hex::encode(blake3::hash(&sealed).as_bytes());
         let (at, now) = (self.object(&object), copy.made);
         self.store.put(&at, sealed.clone().into()).await?;
         if self.read(&at).await? != sealed {
@@ -123,8 +123,8 @@ impl Archive {
             Err(other) => return Err(other),
         };
         let mut page = known.unwrap_or_else(|| Page {
-            home: hex(&home),
-            golem: hex(&golem.0),
+            home: hex::encode(&home),
+            golem: hex::encode(&golem.0),
             name: String::new(),
             copies: Vec::new(),
         });
@@ -158,7 +158,7 @@ impl Archive {
         let at = self.object(&copy.object);
         let sealed = self.read(&at).await?;
         let damaged = || Error::Damaged(at.to_string());
-        if hex(blake3::hash(&sealed).as_bytes()) != copy.object {
+        if hex::encode(blake3::hash(&sealed).as_bytes()) != copy.object {
             return Err(damaged());
         }
         self.clade.open(&header(golem), &sealed).ok_or_else(damaged)
@@ -181,7 +181,7 @@ impl Archive {
     }
 
     fn page_path(&self, home: [u8; 16], golem: GolemId) -> Path {
-        self.root.clone().join("pages").join(hex(&home)).join(hex(&golem.0))
+        self.root.clone().join("pages").join(hex::encode(&home)).join(hex::encode(&golem.0))
     }
 }
 
@@ -209,10 +209,6 @@ fn thin(copies: &mut Vec<Copy>, now: u64, keep_ms: u64) -> Vec<String> {
     kept.reverse();
     *copies = kept;
     dropped
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl std::fmt::Debug for Archive {

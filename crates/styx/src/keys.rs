@@ -1,5 +1,5 @@
 //! The keys of the table `river` in the log of a host. All books that a home keeps of the river share this table: those of the
-//! bank, here, and those of the home itself, above it. A key is one letter, which says what lies in the row, and the ids by which
+//! mailbox, here, and those of the home itself, above it. A key is one letter, which says what lies in the row, and the ids by which
 //! the row is found; so each letter is given out here, once.
 
 /// A kind of row, by the letter that its keys begin with. A letter that is given out twice does not compile.

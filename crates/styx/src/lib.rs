@@ -5,7 +5,6 @@
 //! any decision about what a golem says or believes.
 
 pub mod archive;
-pub mod bank;
 pub mod chain;
 pub mod client;
 #[cfg(feature = "relay")]
@@ -17,6 +16,7 @@ pub mod key;
 pub mod keys;
 #[cfg(feature = "relay")]
 pub mod limits;
+pub mod mailbox;
 #[cfg(feature = "relay")]
 pub mod river;
 #[cfg(feature = "relay")]

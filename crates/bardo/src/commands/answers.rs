@@ -17,8 +17,8 @@ use crate::output::{self, complain};
 const SPOILED: &str = "spoiled";
 
 /// An error of this side, as the lab passes it on.
-pub(super) fn of_hands(error: shell::Error) -> Error {
-    Error::Hands(Box::new(error))
+pub(super) fn of_workers(error: shell::Error) -> Error {
+    Error::Workers(Box::new(error))
 }
 
 /// Why nothing in this folder can be relied on, if that was found out.
@@ -92,8 +92,8 @@ impl Answers<'_> {
             self.folder.display()
         );
         match output::save(&self.folder.join(SPOILED), format!("{why}\n").as_bytes()) {
-            Ok(()) => of_hands(shell::Error::Damaged(why)),
-            Err(error) => of_hands(error),
+            Ok(()) => of_workers(shell::Error::Damaged(why)),
+            Err(error) => of_workers(error),
         }
     }
 }
@@ -134,7 +134,7 @@ impl<'a> Again<'a> {
                 lived.map(Some)
             }
             Err(TryRecvError::Empty) => Ok(None),
-            Err(TryRecvError::Disconnected) => Err(of_hands(shell::Error::Host(
+            Err(TryRecvError::Disconnected) => Err(of_workers(shell::Error::Host(
                 "results can no longer be checked: the thread that runs paths again has stopped".to_owned(),
             ))),
         }

@@ -4,7 +4,7 @@
 use std::io::{BufRead, IsTerminal};
 
 use golem::Usdc;
-use shell::life::form::{Care, Choice, Choices, Form};
+use shell::life::questionnaire::{Care, Choice, Choices, Form};
 use shell::{Error, Home, Living};
 
 use crate::output::{self, line, plain};

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use lab::experiment::conduct::{self, Hands, Progress, Threads};
+use lab::experiment::conduct::{self, Progress, Threads, Workers};
 use lab::experiment::report::{self, Findings, WorldFinding};
 use lab::experiment::stats::Difference;
 use lab::experiment::work::Bench;
@@ -15,7 +15,7 @@ use shell::Error;
 
 use crate::args::RunExperiment;
 use crate::commands::answers::spoiled;
-use crate::commands::hands::{Queue, said, this_program, told_to_stop};
+use crate::commands::work_queue::{Queue, said, this_program, told_to_stop};
 use crate::exit;
 use crate::output::{self, count, line};
 use crate::page::{self, escape};
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &RunExperiment, json: bool) -> Result<ExitCode, Error> {
     bench.program = this_program();
     let stop = told_to_stop()?;
     let threads = args.threads.or_else(|| std::thread::available_parallelism().ok().map(Into::into)).unwrap_or(1);
-    let mut hands: Box<dyn Hands> = match &args.workers {
+    let mut workers: Box<dyn Workers> = match &args.workers {
         Some(url) => Box::new(Queue::at(url, &folder, args.key.as_deref())?),
         None => Box::new(Threads(threads)),
     };
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &RunExperiment, json: bool) -> Result<ExitCode, Error> {
         }
     };
     let began = Instant::now();
-    let findings = conduct::conduct(&bench, &folder, hands.as_mut(), &stop, &mut each);
+    let findings = conduct::conduct(&bench, &folder, workers.as_mut(), &stop, &mut each);
     if show {
         eprint!("\r\x1b[K");
     }

@@ -11,7 +11,7 @@ use golem::rule;
 use golem::{Life, Time};
 use lab::tables::Table;
 use serde_json::json;
-use shell::view::herald::Herald;
+use shell::view::narrator::Narrator;
 use shell::{Error, GolemHome};
 use vault::Reader;
 
@@ -20,11 +20,11 @@ use crate::output::{self, count, line};
 /// Claims as rows: the golem's forecast, the naive forecast, and the result.
 pub(crate) fn claims(place: &GolemHome, folder: &Path, json: bool) -> Result<ExitCode, Error> {
     let reader = Reader::open(&place.database())?;
-    let mut herald = Herald::before(&reader)?;
+    let mut narrator = Narrator::before(&reader)?;
     let mut claims = Claims::default();
     reader.replay(|record| {
-        herald.tell(&record, |_| {})?;
-        if let Some(life) = herald.life() {
+        narrator.tell(&record, |_| {})?;
+        if let Some(life) = narrator.life() {
             record.events.iter().for_each(|event| claims.hear(event, record.at, life));
         }
         Ok::<_, Error>(ControlFlow::Continue(()))

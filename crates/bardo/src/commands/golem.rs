@@ -19,8 +19,8 @@ use shell::life::newborn::{settings, spec};
 use shell::life::playbook;
 use shell::life::programs::Programs;
 use shell::orders::fleet::Brake;
-use shell::view::herald::Herald;
 use shell::view::history::History;
+use shell::view::narrator::Narrator;
 use shell::{Error, GolemHome, Home, Living};
 use vault::Reader;
 
@@ -212,8 +212,8 @@ fn show(place: &GolemHome, plot: bool, json: bool) -> Result<ExitCode, Error> {
 
 fn events(place: &GolemHome, all: bool, json: bool) -> Result<ExitCode, Error> {
     let reader = Reader::open(&place.database())?;
-    let mut herald = Herald::before(&reader)?;
-    if let Some(life) = herald.life() {
+    let mut narrator = Narrator::before(&reader)?;
+    if let Some(life) = narrator.life() {
         let (tick, folder) = (count(life.tick()), place.archive());
         output::complain(format!(
             "what came before tick {tick} is archived; put it into {} to see it here",
@@ -224,7 +224,7 @@ fn events(place: &GolemHome, all: bool, json: bool) -> Result<ExitCode, Error> {
         if output::reader_is_gone() {
             return Ok(ControlFlow::Break(()));
         }
-        herald.tell(&record, |told| {
+        narrator.tell(&record, |told| {
             if json {
                 output::json(&told);
             } else if all || !told.message.is_routine() {

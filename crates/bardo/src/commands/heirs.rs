@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use golem::thanatopsis::Testament;
-use golem::{GolemId, Life, Name};
+use golem::{GolemId, Life, Name, hex};
 use serde::Serialize;
 use settings::chance::Secret;
 use shell::care::doctor;
@@ -149,8 +149,7 @@ fn read(place: &GolemHome) -> Result<Testament, Error> {
 fn verify(home: &Home, place: &GolemHome, testament: &Testament, json: bool) -> Result<ExitCode, Error> {
     let reader = Reader::open(&place.database())?;
     let (_, check) = reader.verify(&home.heads())?;
-    let hash =
-        reader.hash_at(testament.records)?.map(|hash| hash.iter().map(|b| format!("{b:02x}")).collect::<String>());
+    let hash = reader.hash_at(testament.records)?.map(|hash| hex::encode(&hash));
     if hash.as_ref() != Some(&testament.journal) {
         return Err(Error::Refused("the testament speaks of another journal than this one".to_owned()));
     }

@@ -48,7 +48,7 @@ pub(crate) fn lives(home: &Home, args: &LivesArgs, json: bool) -> Result<ExitCod
 /// Errors of the lab as errors of the command: those in its own words are about how it was used.
 fn said(error: lives::Error) -> Error {
     match error {
-        lives::Error::Life(error) => super::hands::broke(error),
+        lives::Error::Life(error) => super::work_queue::broke(error),
         lives::Error::Io { what, path, source } => Error::Io { what, path, source },
         lives::Error::World(error) => error.into(),
         other => Error::Usage(other.to_string()),

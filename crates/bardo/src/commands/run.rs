@@ -11,7 +11,7 @@ use golem::policy::Stage;
 use golem::{Golem, Life, Name, Record};
 use shell::feeds::{Feeds, Hears, News};
 use shell::life::{Ending, Listener, Living, Pace, Run, Silent};
-use shell::view::herald::Herald;
+use shell::view::narrator::Narrator;
 use shell::{Error, GolemHome, Home};
 use vault::Reader;
 
@@ -36,7 +36,7 @@ const QUIET: Duration = Duration::from_secs(4);
 struct Crier {
     /// The last wait its owner was told about.
     waits: String,
-    herald: Herald,
+    narrator: Narrator,
     json: bool,
     interrupts: Arc<AtomicU32>,
     progress: Option<Instant>,
@@ -171,8 +171,8 @@ pub(crate) fn catch_interrupts() -> Result<Arc<AtomicU32>, Error> {
 impl Crier {
     fn new(golem: &Golem, json: bool, interrupts: Arc<AtomicU32>) -> Crier {
         let progress = (!json && std::io::stderr().is_terminal()).then(Instant::now);
-        let (waits, herald, spoke) = (String::new(), Herald::following(golem), Instant::now());
-        Crier { waits, herald, json, interrupts, progress, spoke }
+        let (waits, narrator, spoke) = (String::new(), Narrator::following(golem), Instant::now());
+        Crier { waits, narrator, json, interrupts, progress, spoke }
     }
 
     /// Shows how far it is on a terminal, and what it waits for.
@@ -204,7 +204,7 @@ impl Listener for Crier {
     fn acknowledged(&mut self, records: &[Record], life: &Life) -> Result<(), Error> {
         for record in records {
             let mut lines = Vec::new();
-            self.herald.tell(record, |told| {
+            self.narrator.tell(record, |told| {
                 if self.json {
                     output::json(&told);
                 } else if !told.message.is_routine() {

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use golem::hex;
 use hmac::{Hmac, KeyInit, Mac};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -64,7 +65,7 @@ impl RunKey {
     /// An experiment, run by one program and under one key: only its results belong together.
     pub(super) fn run(&self, digest: &str, program: &str) -> String {
         let name = self.mac(["run", digest, program]).finalize().into_bytes();
-        name.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+        hex::encode(&name[..8])
     }
 
     /// A message for this subject. On another one its seal does not fit.

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
+use golem::hex;
 use serde_json::json;
 use shell::view::figures::several;
 use shell::{Error, Home, care, river};
@@ -247,7 +248,6 @@ fn guests(home: &Home, args: &ServeArgs) -> Result<Guests, Error> {
 }
 
 fn read_owner(text: &str) -> Option<Owner> {
-    let byte = |at: usize| u8::from_str_radix(text.get(at..at + 2)?, 16).ok();
-    let bytes: Vec<u8> = (0..64).step_by(2).map(byte).collect::<Option<_>>()?;
-    (text.len() == 64).then(|| bytes.try_into().ok().map(Owner)).flatten()
+    let bytes = hex::decode(text).and_then(|bytes| <[u8; 32]>::try_from(bytes).ok());
+    bytes.map(Owner)
 }

@@ -8,15 +8,17 @@ use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
 use golem::plain;
+use mind::http;
 use reqwest::Method;
 use reqwest::blocking::{Client, RequestBuilder, Response};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use shell::locks::lock;
 use shell::view::status::Status;
 
 use super::app::Event;
@@ -68,10 +70,7 @@ pub(crate) struct Link {
 
 impl Link {
     pub(crate) fn open(address: String, token: PathBuf, events: Sender<Event>) -> Result<Link, reqwest::Error> {
-        // The one TLS of this program; to build a client one has to be chosen even where none is spoken.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = Client::builder().connect_timeout(PATIENCE).timeout(None).no_proxy().tls_certs_only([]);
-        let client = client.redirect(reqwest::redirect::Policy::none()).build()?;
+        let client = http::blocking().connect_timeout(PATIENCE).timeout(None).no_proxy().tls_certs_only([]).build()?;
         let door = Door { address, token, client, known: Arc::default() };
         let (asks, asked) = channel();
         let (reader, listener, to) = (door.clone(), door.clone(), events.clone());
@@ -150,7 +149,7 @@ impl Door {
     }
 
     fn golems(&self) -> Result<Vec<Status>, Failed> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.known);
         'all: loop {
             let (asked, mut from, mut newest) = ((known.run, known.change), String::new(), None);
             let golems = loop {

@@ -76,7 +76,7 @@ fn all_are_braked_through_the_api() {
     let _host = Host(child);
     let address = said.split(';').next().unwrap();
     let token = fs::read_to_string(tent.home().token()).unwrap();
-    let _ = rustls::crypto::ring::default_provider().install_default();
+    mind::http::choose_tls();
     let client = reqwest::blocking::Client::new();
     let post = |path: &str| {
         let answer = client.post(format!("http://{address}{path}")).bearer_auth(token.trim()).send().unwrap();

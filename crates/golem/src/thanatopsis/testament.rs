@@ -7,6 +7,7 @@ use life::call::ByModel;
 use life::dream::Staged;
 use life::figures::{percent, signed};
 use life::grimoire::{Entry, How, Kind, Status};
+use life::hex;
 use life::money::Usdc;
 use life::mortality::death::{Cause, Open};
 use life::regime::Regime;
@@ -142,7 +143,6 @@ pub struct Outside {
 /// Writes the testament. Equal lives, Grimoires and reviews give equal testaments.
 pub fn write(life: &Life, grimoire: &Grimoire, review: &Review, outside: Outside) -> Option<Testament> {
     let death = life.death()?;
-    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     let unsettled = life.dreams().expired.min(u64::from(u32::MAX)) as u32;
     Some(Testament {
         version: 1,
@@ -181,7 +181,7 @@ pub fn write(life: &Life, grimoire: &Grimoire, review: &Review, outside: Outside
         },
         unfinished_dreams: life.dreams().staged.clone(),
         secret: outside.secret,
-        secret_hash: hex(&life.birth().secret_hash),
+        secret_hash: hex::encode(&life.birth().secret_hash),
         recommendations: recommendations(life, grimoire),
         switches: switches(life),
         mandate: Mandate::of(grimoire.entries(), unsettled, life.birth().generation, &life.constitution().mandate),

@@ -12,7 +12,7 @@ use life::policy::Refusal;
 use life::rule::{self, text};
 use life::thought::{self, Question};
 use life::time::Time;
-use life::{Life, dream, episode, goal, grimoire, outside, owner, phage, prediction, regime, thanatopsis};
+use life::{Life, dream, episode, goal, grimoire, hex, outside, owner, phage, prediction, regime, thanatopsis};
 
 use super::Message;
 use crate::thought::night_tokens;
@@ -128,8 +128,8 @@ fn of_clade(event: &clade::Event) -> Option<Message<'static>> {
 fn of_thanatopsis(event: &thanatopsis::Event) -> Message<'static> {
     use thanatopsis::Event;
     match event {
-        Event::Reflected { hash } => Message::Reflected { testament: hex(hash) },
-        Event::Bequeathed { hash, entries } => Message::Bequeathed { entries: *entries, bundle: hex(hash) },
+        Event::Reflected { hash } => Message::Reflected { testament: hex::encode(hash) },
+        Event::Bequeathed { hash, entries } => Message::Bequeathed { entries: *entries, bundle: hex::encode(hash) },
     }
 }
 
@@ -431,10 +431,6 @@ fn counterfactual(found: &dream::Found, life: &Life) -> Option<Message<'static>>
         lesson: lesson.to_owned(),
         confidence: dream::Origin::Regret.confidence(&life.constitution().dream),
     })
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The chance of outliving a tick at this age; one where the stochastic clock is off.

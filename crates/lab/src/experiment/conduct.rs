@@ -14,7 +14,7 @@ use super::work::{self, Bench, Done, Log, Tuned, Unit};
 use super::{Error, Phase};
 
 /// The workers of an experiment.
-pub trait Hands {
+pub trait Workers {
     /// Does all of these, and hands over each when it is done, in whichever order; or stops when told to.
     fn work(
         &mut self,
@@ -30,7 +30,7 @@ pub trait Hands {
 #[derive(Clone, Copy, Debug)]
 pub struct Threads(pub usize);
 
-impl Hands for Threads {
+impl Workers for Threads {
     fn work(
         &mut self,
         bench: &Bench,
@@ -58,7 +58,7 @@ pub struct Progress {
 pub fn conduct(
     bench: &Bench,
     folder: &Path,
-    hands: &mut dyn Hands,
+    workers: &mut dyn Workers,
     stop: &AtomicBool,
     told: &mut dyn FnMut(Progress),
 ) -> Result<Option<Findings>, Error> {
@@ -68,7 +68,7 @@ pub fn conduct(
     let (mut log, mut done) = Log::open(&folder.join("done.jsonl"))?;
     let tuning = bench.units(Phase::Tuning)?;
     // Results in the log may be those the tuning was read from: their order does not depend on which worker was first.
-    if !phase(bench, &tuning, &Tuned::new(), (&mut log, &mut done), hands, stop, &mut |p| {
+    if !phase(bench, &tuning, &Tuned::new(), (&mut log, &mut done), workers, stop, &mut |p| {
         told(Progress { tuning: true, ..p })
     })? {
         return Ok(None);
@@ -79,7 +79,7 @@ pub fn conduct(
     let seal = Seal { experiment: digest, program: bench.program.clone(), power, tuned: tuned.clone() };
     same(folder, "seal.json", &serde_json::to_value(&seal).expect("plain data"))?;
     let units = [bench.units(Phase::Reporting)?, bench.units(Phase::Again)?].concat();
-    if !phase(bench, &units, &tuned, (&mut log, &mut done), hands, stop, told)? {
+    if !phase(bench, &units, &tuned, (&mut log, &mut done), workers, stop, told)? {
         return Ok(None);
     }
     done.sort_by(|a, b| a.unit.cmp(&b.unit));
@@ -116,7 +116,7 @@ fn phase(
     units: &[Unit],
     tuned: &Tuned,
     (log, done): (&mut Log, &mut Vec<Done>),
-    hands: &mut dyn Hands,
+    workers: &mut dyn Workers,
     stop: &AtomicBool,
     told: &mut dyn FnMut(Progress),
 ) -> Result<bool, Error> {
@@ -137,7 +137,7 @@ fn phase(
         Ok(())
     };
     if !todo.is_empty() {
-        hands.work(bench, &todo, tuned, stop, &mut each)?;
+        workers.work(bench, &todo, tuned, stop, &mut each)?;
     }
     Ok(over == todo.len())
 }

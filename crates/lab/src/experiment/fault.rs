@@ -10,9 +10,9 @@ pub enum Error {
     Lives(#[from] crate::lives::Error),
     #[error(transparent)]
     Settings(#[from] settings::ConfigError),
-    /// Of whoever does the work somewhere else, and has errors of its own.
+    /// Errors of workers that are not threads of this process, as they come.
     #[error(transparent)]
-    Hands(Box<dyn std::error::Error + Send + Sync>),
+    Workers(Box<dyn std::error::Error + Send + Sync>),
     #[error("{what} {path}: {source}")]
     Io { what: &'static str, path: PathBuf, source: std::io::Error },
 }

@@ -15,8 +15,8 @@ pub mod work;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use golem::Time;
 use golem::laws::{self, Trial};
+use golem::{Time, hex};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use settings::{File, Settings, read_moment};
@@ -214,7 +214,7 @@ impl Experiment {
             }
         }
         hash.update(serde_json::to_vec(&self.anywhere()).expect("plain data"));
-        Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+        Ok(hex::encode(&hash.finalize()))
     }
 
     /// The experiment without the places of its data, so that it is equal on any machine.

@@ -1,5 +1,6 @@
 //! What cannot be changed any more once paths are open that are reported on.
 
+use golem::hex;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -30,7 +31,6 @@ pub struct Power {
 
 impl Seal {
     pub fn digest(&self) -> String {
-        let hash = Sha256::digest(serde_json::to_vec(self).expect("plain data"));
-        hash.iter().map(|byte| format!("{byte:02x}")).collect()
+        hex::encode(&Sha256::digest(serde_json::to_vec(self).expect("plain data")))
     }
 }

@@ -5,6 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::figures::count;
 use crate::spell::day;
 use crate::time::{Span, Time};
 
@@ -53,21 +54,9 @@ impl fmt::Display for Amount {
         match (unit, n) {
             (Unit::Hours, millis) => write!(f, "{}", Span::millis(millis)),
             (unit, 1) => write!(f, "1 {}", unit.name().trim_end_matches('s')),
-            _ => write!(f, "{} {}", grouped(n), unit.name()),
+            _ => write!(f, "{} {}", count(n), unit.name()),
         }
     }
-}
-
-fn grouped(n: u64) -> String {
-    let digits = n.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// One cap, and what was taken of it; what is set aside for calls under way is taken.
@@ -90,7 +79,7 @@ impl fmt::Display for Cap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.unit {
             Unit::Hours => write!(f, "{}", Span::millis(self.left()))?,
-            Unit::Tokens | Unit::Calls => f.write_str(&grouped(self.left()))?,
+            Unit::Tokens | Unit::Calls => f.write_str(&count(self.left()))?,
         }
         write!(f, " of {}{}", self.unit.amount(self.most), if self.a_day { " a day" } else { "" })
     }

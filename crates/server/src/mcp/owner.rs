@@ -9,7 +9,7 @@ use shell::home::inbox::Body;
 use shell::home::tokens::Scope;
 use shell::orders::order;
 use shell::view::costs::Costs;
-use shell::view::herald::Herald;
+use shell::view::narrator::Narrator;
 use shell::view::status::Status;
 use shell::view::words::Words;
 use vault::Reader;
@@ -87,10 +87,10 @@ pub(super) fn call(home: &Home, name: &str, given: &Given) -> Result<Value, Erro
         "events" => {
             place.catch_up()?;
             let reader = Reader::open(&place.database())?;
-            let (mut herald, mut told) = (Herald::before(&reader)?, Vec::new());
+            let (mut narrator, mut told) = (Narrator::before(&reader)?, Vec::new());
             let last = given.whole("last", 20).clamp(1, EVENTS) as usize;
             reader.replay(|record| {
-                herald.tell(&record, |one| {
+                narrator.tell(&record, |one| {
                     if !one.message.is_routine() {
                         told.push(plain(serde_json::to_value(&one)));
                     }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use shell::life::desk::Desk;
-use shell::river::{Shore, kept, trouble};
+use shell::river::{RiverStore, archived, trouble};
 use shell::view::status::{State, Status};
 use shell::{Error, Home};
 use styx::archive::{Archive, Error as ArchiveError};
@@ -44,7 +44,7 @@ struct Last {
 }
 
 pub(super) fn keep_archive(plan: &Archiving, home: &Home, desk: &Desk, until: &Until) {
-    let Some(shore) = &desk.shore else { return };
+    let Some(store) = &desk.river else { return };
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
     // By id: a copy is no older because its golem is called otherwise now.
     let (mut last, mut look): (BTreeMap<String, Last>, _) = (BTreeMap::new(), Instant::now());
@@ -59,10 +59,10 @@ pub(super) fn keep_archive(plan: &Archiving, home: &Home, desk: &Desk, until: &U
             if until.is_over() {
                 break;
             }
-            match keep(plan, home, desk, shore, (&runtime, &until.now), &status.name) {
+            match keep(plan, home, desk, store, (&runtime, &until.now), &status.name) {
                 Ok((tick, dead)) => drop(last.insert(status.id, Last { tick, dead, at: Instant::now() })),
                 Err(why) => {
-                    if shore.archive_failed(&why.to_string()) {
+                    if store.archive_failed(&why.to_string()) {
                         warn!(golem = status.name, %why, "cannot be kept in the archive");
                         let day = desk.now_ms() / 86_400_000;
                         desk.tell_owner(format!("clade:archive:{day}"), "clade", None, format!("the archive: {why}"));
@@ -103,18 +103,18 @@ fn keep(
     plan: &Archiving,
     home: &Home,
     desk: &Desk,
-    shore: &Shore,
+    store: &RiverStore,
     (runtime, stop): (&Runtime, &AtomicBool),
     name: &str,
 ) -> Result<(u64, bool), Error> {
     let place = home.read_golem(name)?;
-    let (golem, copy, text) = kept::of(&place, desk.now_ms())?;
+    let (golem, copy, text) = archived::of(&place, desk.now_ms())?;
     let (tick, dead, keep_ms) = (copy.tick, copy.dead, plan.keep.as_millis() as u64);
-    let archive = Archive::open(&plan.place, Arc::clone(&shore.clade)).map_err(trouble)?;
-    let kept = archive.keep(shore.home, golem, name, copy, &text, keep_ms);
+    let archive = Archive::open(&plan.place, Arc::clone(&store.clade)).map_err(trouble)?;
+    let kept = archive.keep(store.home, golem, name, copy, &text, keep_ms);
     runtime.block_on(unless(stop, kept)).map_err(trouble)?;
     let bring = |rows| desk.bring(Batch { river: rows, ..Batch::default() });
-    if let Some(brought) = shore.archived(golem, dead, desk.now_ms(), bring) {
+    if let Some(brought) = store.archived(golem, dead, desk.now_ms(), bring) {
         desk.wait(brought)?;
     }
     info!(golem = name, tick, dead, "in the archive");

@@ -16,12 +16,12 @@ use vault::Log;
 use super::api;
 use super::bells::BellWatch;
 use super::chores::ChoreSettings;
-use super::crew::Crew;
 use super::main_loop::{Asker, Boot, CENSUS_EVERY, GolemLoop};
 use super::services::{ServicePlan, Services};
 use super::supervision::SAID;
 use super::systemd::Systemd;
 use super::wake::Wake;
+use super::worker_pool::WorkerPool;
 
 /// The settings of a host.
 #[derive(Debug)]
@@ -51,10 +51,10 @@ impl Up {
         let began = home.wall().now();
         let (desk, scribe) = Desk::open(take_log(home, &chores)?, home)?;
         let (waker, wakes) = mpsc::channel();
-        let crew = Crew::start(&desk, &waker);
+        let pool = WorkerPool::start(&desk, &waker);
         let bells = waker.clone();
         let bell_watch = BellWatch::begin(&home.bells(), move || drop(bells.send(Wake::Bells)));
-        let mut golems = GolemLoop::new(home, speed, desk, crew, bell_watch, (waker.clone(), wakes));
+        let mut golems = GolemLoop::new(home, speed, desk, pool, bell_watch, (waker.clone(), wakes));
         home.keep_reserve();
         let woken = golems.wake_everyone(&mut tell)?;
         let now = home.wall().now();
@@ -151,7 +151,7 @@ impl Up {
 #[cfg(test)]
 pub(super) fn stepped(home: &Home, plan: &Plan) -> Result<GolemLoop, Error> {
     let desk = Desk::alone(take_log(home, &plan.chores)?, home)?;
-    let mut golems = GolemLoop::new(home, plan.speed, desk, Crew::none(), None, mpsc::channel());
+    let mut golems = GolemLoop::new(home, plan.speed, desk, WorkerPool::none(), None, mpsc::channel());
     golems.look_for_golems()?;
     Ok(golems)
 }

@@ -11,7 +11,7 @@ use futures_util::FutureExt;
 use golem::GolemId;
 use shell::Error;
 use shell::life::desk::{Brought, Desk};
-use shell::river::{Arrived, Shore};
+use shell::river::{Arrived, RiverStore};
 use styx::client::{Ear, Error as Trouble, Mouth, connect};
 use styx::wire::{Down, Put, StoredWord, Up, Why};
 use tokio::time::{MissedTickBehavior, interval, sleep};
@@ -37,14 +37,14 @@ pub(crate) struct Link {
 impl Link {
     /// Begins to call, if this home belongs to a clade and there is a relay.
     pub(crate) fn begin(desk: &Arc<Desk>, url: Option<String>) -> Result<Option<Link>, Error> {
-        let (Some(_), Some(url)) = (&desk.shore, url) else { return Ok(None) };
+        let (Some(_), Some(url)) = (&desk.river, url) else { return Ok(None) };
         let (stop, desk) = (Arc::new(AtomicBool::new(false)), Arc::clone(desk));
         let stopped = Arc::clone(&stop);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|why| Error::Host(format!("cannot call the relay: {why}")))?;
         let thread = std::thread::Builder::new().name("river".into()).spawn(move || {
-            let shore = desk.shore.as_ref().expect("it was looked at before");
-            runtime.block_on(keep_calling(&url, &desk, shore, &stopped));
+            let store = desk.river.as_ref().expect("it was looked at before");
+            runtime.block_on(keep_calling(&url, &desk, store, &stopped));
         });
         let thread = thread.map_err(|why| Error::Host(format!("cannot call the relay: {why}")))?;
         Ok(Some(Link { stop, thread: Some(thread) }))
@@ -67,30 +67,30 @@ impl Drop for Link {
     }
 }
 
-async fn keep_calling(url: &str, desk: &Desk, shore: &Shore, stop: &AtomicBool) {
+async fn keep_calling(url: &str, desk: &Desk, store: &RiverStore, stop: &AtomicBool) {
     let mut wait = AGAIN.0;
     while !stop.load(Ordering::SeqCst) {
-        let ended = match connect(url, &shore.clade, shore.home).await {
+        let ended = match connect(url, &store.clade, store.home).await {
             Ok((mouth, ear)) => {
                 info!(relay = url, "connected");
-                shore.connected(desk.now_ms(), None);
+                store.connected(desk.now_ms(), None);
                 wait = AGAIN.0;
-                let mut call = RelayCall { desk, shore, mouth, ear, under_way: HashMap::new(), next: 0 };
+                let mut call = RelayCall { desk, store, mouth, ear, under_way: HashMap::new(), next: 0 };
                 call.hold(stop).await
             }
             Err(why) => Err(why),
         };
-        shore.books().bank.unsent();
+        store.books().mailbox.unsent();
         let Err(why) = ended else { break };
         // A session that has run out is not an error.
         if matches!(why, Trouble::Turned(Why::Over)) {
             continue;
         }
         warn!(relay = url, %why, "not connected");
-        shore.connected(desk.now_ms(), Some(why.to_string()));
+        store.connected(desk.now_ms(), Some(why.to_string()));
         let mut left = wait;
         while !left.is_zero() && !stop.load(Ordering::SeqCst) {
-            settle(desk, shore);
+            settle(desk, store);
             let step = left.min(LOOK);
             sleep(step).await;
             left -= step;
@@ -102,7 +102,7 @@ async fn keep_calling(url: &str, desk: &Desk, shore: &Shore, stop: &AtomicBool) 
 /// A call to the relay.
 struct RelayCall<'a> {
     desk: &'a Desk,
-    shore: &'a Shore,
+    store: &'a RiverStore,
     mouth: Mouth,
     ear: Ear,
     /// Words that the relay has not answered for, by id: the golem and the number of each.
@@ -113,7 +113,7 @@ struct RelayCall<'a> {
 impl RelayCall<'_> {
     /// Holds the call until it breaks off, or the host goes down.
     async fn hold(&mut self, stop: &AtomicBool) -> Result<(), Trouble> {
-        let place = self.shore.books().bank.place;
+        let place = self.store.books().mailbox.place;
         self.mouth.say(&Up::After { sequence: place }).await?;
         let mut look = interval(LOOK);
         look.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -129,8 +129,8 @@ impl RelayCall<'_> {
                     }
                     self.heed(frames).await?;
                 }
-                () = self.shore.due.notified() => {}
-                _ = look.tick() => settle(self.desk, self.shore),
+                () = self.store.due.notified() => {}
+                _ = look.tick() => settle(self.desk, self.store),
             }
             self.send().await?;
         }
@@ -143,11 +143,11 @@ impl RelayCall<'_> {
             match frame {
                 Down::Words { mut words } => came.append(&mut words),
                 Down::Taken { places } => {
-                    let mut books = self.shore.books();
+                    let mut books = self.store.books();
                     for (id, _) in places {
                         if let Some((golem, number)) = self.under_way.remove(&id) {
-                            books.bank.taken(golem, number);
-                            books.stand.sent += 1;
+                            books.mailbox.taken(golem, number);
+                            books.state.sent += 1;
                         }
                     }
                 }
@@ -156,12 +156,12 @@ impl RelayCall<'_> {
                     self.under_way.remove(&id);
                     let why =
                         if matches!(why, Why::TooFast { .. }) { "too much at once".into() } else { why.to_string() };
-                    self.shore.books().refuse(&format!("by the relay: {why}"));
+                    self.store.books().refuse(&format!("by the relay: {why}"));
                 }
                 Down::Here { sequence } => {
                     // A relay that has lost what it had is read again from its beginning.
-                    if came.is_empty() && self.shore.books().bank.place > sequence {
-                        self.shore.books().bank.place = 0;
+                    if came.is_empty() && self.store.books().mailbox.place > sequence {
+                        self.store.books().mailbox.place = 0;
                         self.mouth.say(&Up::After { sequence: 0 }).await?;
                     }
                 }
@@ -171,7 +171,7 @@ impl RelayCall<'_> {
         }
         if !came.is_empty() {
             let came: Vec<(u64, &[u8])> = came.iter().map(|kept| (kept.sequence, kept.envelope.as_ref())).collect();
-            let (arrived, brought) = self.shore.take(&came, self.desk.now_ms(), |rows| bring(self.desk, rows));
+            let (arrived, brought) = self.store.take(&came, self.desk.now_ms(), |rows| bring(self.desk, rows));
             deliver(self.desk, arrived, brought);
         }
         Ok(())
@@ -182,8 +182,8 @@ impl RelayCall<'_> {
         let now = self.desk.now_ms();
         let room = UNDER_WAY.saturating_sub(self.under_way.len());
         let (due, receipt) = {
-            let mut books = self.shore.books();
-            (books.bank.due(now, room), books.bank.receipt(now))
+            let mut books = self.store.books();
+            (books.mailbox.due(now, room), books.mailbox.receipt(now))
         };
         for (id, (envelope, _)) in (self.next..).zip(&due) {
             self.under_way.insert(id, (envelope.header.speaker.golem, envelope.header.number));
@@ -196,23 +196,23 @@ impl RelayCall<'_> {
 }
 
 /// Settles what is overdue.
-fn settle(desk: &Desk, shore: &Shore) {
-    let (arrived, brought) = shore.settle(desk.now_ms(), |rows| bring(desk, rows));
+fn settle(desk: &Desk, store: &RiverStore) {
+    let (arrived, brought) = store.settle(desk.now_ms(), |rows| bring(desk, rows));
     deliver(desk, arrived, brought);
 }
 
-fn bring(desk: &Desk, rows: Vec<styx::bank::RowChange>) -> Option<Brought> {
+fn bring(desk: &Desk, rows: Vec<styx::mailbox::RowChange>) -> Option<Brought> {
     (!rows.is_empty()).then(|| desk.bring(Batch { river: rows, ..Batch::default() }))
 }
 
-/// Puts what has come into the post, once it is durable.
+/// Puts what has come into the mail, once it is durable.
 fn deliver(desk: &Desk, arrived: Arrived, brought: Option<Brought>) {
     if brought.is_some_and(|brought| desk.wait(brought).is_err()) {
         // The host cannot write any more and says so itself; what came will come again.
         return;
     }
     for parcel in arrived.parcels {
-        desk.post.spread(&parcel);
+        desk.mail.spread(&parcel);
     }
     for (key, text) in arrived.news {
         desk.tell_owner(key, "clade", None, text);

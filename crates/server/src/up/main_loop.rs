@@ -19,11 +19,11 @@ use vault::{Glance, Reader};
 
 use super::bells::{BellFolder, BellWatch};
 use super::chores::ChoreChanges;
-use super::crew::Crew;
 use super::pace::Pace;
-use super::slots::{Slots, Stand};
+use super::slots::{SlotState, Slots};
 use super::supervision::{ELSEWHERE, Next, RestartAfter, SAID, Supervisor};
 use super::wake::{Job, Outcome, Wake};
+use super::worker_pool::WorkerPool;
 
 /// How often the folder of bells is looked at where the kernel does not report new ones; otherwise the folder of golems and this
 /// one are looked at together.
@@ -47,7 +47,7 @@ pub struct Boot {
     pub took: Duration,
 }
 
-/// The golems of a host that is up, their schedule, and the crew that gives them their turns.
+/// The golems of a host that is up, their schedule, and the pool that gives them their turns.
 pub(super) struct GolemLoop {
     pub(super) home: Home,
     pub(super) desk: Arc<Desk>,
@@ -55,7 +55,7 @@ pub(super) struct GolemLoop {
     pub(super) supervisor: Supervisor,
     pub(super) wakes: Receiver<Wake>,
     waker: Sender<Wake>,
-    pub(super) crew: Crew,
+    pub(super) pool: WorkerPool,
     speed: f64,
     pace: Pace,
     bell_folder: BellFolder,
@@ -96,7 +96,7 @@ impl GolemLoop {
         home: &Home,
         speed: f64,
         desk: Arc<Desk>,
-        crew: Crew,
+        pool: WorkerPool,
         bell_watch: Option<BellWatch>,
         (waker, wakes): (Sender<Wake>, Receiver<Wake>),
     ) -> GolemLoop {
@@ -111,7 +111,7 @@ impl GolemLoop {
             supervisor,
             wakes,
             waker,
-            crew,
+            pool,
             speed,
             pace: Pace::new(now),
             bell_folder: BellFolder::new(home.bells()),
@@ -198,7 +198,7 @@ impl GolemLoop {
                     Some(at) => self.take_up_renamed(at, place),
                     None => {
                         let at = self.slots.add(place.clone(), id, self.home.wall().now());
-                        self.crew.give(Job::Open(at, place));
+                        self.pool.give(Job::Open(at, place));
                     }
                 },
                 Err(why) => self.supervisor.unread(&place, &why.to_string()),
@@ -218,7 +218,7 @@ impl GolemLoop {
         info!(target: SAID, golem = place.name.as_str(), was = was.as_str(), "renamed");
         self.desk.board.forget(&was);
         self.slots.rename(at, place);
-        self.slots[at].stand = Stand::Out;
+        self.slots[at].state = SlotState::Out;
         self.slots[at].falls.clear();
         self.slots.schedule(at, self.home.wall().now());
     }
@@ -301,18 +301,18 @@ impl GolemLoop {
     fn give_turns(&mut self, now: Instant) {
         while let Some(at) = self.slots.pop_due(now) {
             let slot = &mut self.slots[at];
-            match (slot.stand, slot.living.take()) {
-                (Stand::Up, Some(living)) => {
+            match (slot.state, slot.living.take()) {
+                (SlotState::Up, Some(living)) => {
                     (slot.away, slot.rung) = (true, false);
-                    self.crew.give(Job::Turn(at, living, (!slot.waits).then_some(slot.due)));
+                    self.pool.give(Job::Turn(at, living, (!slot.waits).then_some(slot.due)));
                 }
-                (Stand::Down | Stand::Out, None) => {
+                (SlotState::Down | SlotState::Out, None) => {
                     slot.away = true;
-                    self.crew.give(Job::Open(at, slot.place.clone()));
+                    self.pool.give(Job::Open(at, slot.place.clone()));
                 }
-                (Stand::Dead, None) if slot.heirless => {
+                (SlotState::Dead, None) if slot.heirless => {
                     (slot.away, slot.heirless) = (true, false);
-                    self.crew.give(Job::Heir(at, slot.place.clone(), slot.id));
+                    self.pool.give(Job::Heir(at, slot.place.clone(), slot.id));
                 }
                 (_, living) => slot.living = living,
             }
@@ -347,11 +347,11 @@ impl GolemLoop {
         if let Some(living) = slot.living.take() {
             slot.away = true;
             let job = if slot.waits { Job::Turn(at, living, None) } else { Job::Hear(at, living) };
-            self.crew.give(job);
-        } else if rung && slot.stand != Stand::Down {
+            self.pool.give(job);
+        } else if rung && slot.state != SlotState::Down {
             // The owner had taken it out, and may be done with it. A golem that is down is woken when it is due and
             // finds its letters then: the bell may belong to the very letter that brought it down.
-            slot.stand = Stand::Out;
+            slot.state = SlotState::Out;
             slot.falls.clear();
             self.slots.schedule(at, self.home.wall().now());
         }
@@ -370,25 +370,25 @@ impl GolemLoop {
                 self.slots.look_again(at, due);
             }
             Outcome::Left => {
-                if self.slots[at].stand == Stand::Out {
+                if self.slots[at].state == SlotState::Out {
                     self.slots.schedule(at, now);
                 }
             }
             Outcome::Heirless(again) => {
                 let slot = &mut self.slots[at];
-                slot.heirless = slot.stand == Stand::Dead;
+                slot.heirless = slot.state == SlotState::Dead;
                 let due = if slot.heirless { now + again } else { now };
-                if slot.heirless || slot.stand == Stand::Out {
+                if slot.heirless || slot.state == SlotState::Out {
                     self.slots.schedule(at, due);
                 }
             }
             Outcome::Wanted(living) => {
                 let slot = &mut self.slots[at];
-                (slot.away, slot.stand) = (true, Stand::Out);
-                self.crew.give(Job::Leave(at, living));
+                (slot.away, slot.state) = (true, SlotState::Out);
+                self.pool.give(Job::Leave(at, living));
             }
             Outcome::Released(status) => {
-                self.slots[at].stand = Stand::Out;
+                self.slots[at].state = SlotState::Out;
                 self.desk.board.post(*status);
                 self.slots.schedule(at, now + ELSEWHERE);
             }
@@ -397,7 +397,7 @@ impl GolemLoop {
                 Next::LetGo => {
                     let slot = &mut self.slots[at];
                     slot.away = true;
-                    self.crew.give(Job::LetGo(at, slot.place.clone(), slot.id));
+                    self.pool.give(Job::LetGo(at, slot.place.clone(), slot.id));
                 }
                 Next::Nothing => {}
             },
@@ -414,7 +414,7 @@ impl GolemLoop {
         let slot = &mut self.slots[at];
         let id = living.life().id();
         slot.living = Some(living);
-        (slot.stand, slot.waits) = (Stand::Up, false);
+        (slot.state, slot.waits) = (SlotState::Up, false);
         let golem = slot.place.name.as_str();
         if slot.falls.is_empty() {
             debug!(golem, "opened");
@@ -465,12 +465,12 @@ impl GolemLoop {
     /// Puts a golem that has ended to rest: all it is still owed is its place in the graveyard.
     fn show_out(&mut self, at: usize) {
         let slot = &mut self.slots[at];
-        (slot.stand, slot.heirless) = (Stand::Dead, false);
+        (slot.state, slot.heirless) = (SlotState::Dead, false);
         if let Some(living) = slot.living.take() {
             // The board must no longer say what it waited for.
             self.desk.board.post(Status::of(living.place().name.as_str(), living.life()));
             slot.away = true;
-            self.crew.give(Job::Leave(at, living));
+            self.pool.give(Job::Leave(at, living));
         }
     }
 
@@ -494,7 +494,7 @@ impl GolemLoop {
         }
         info!(target: SAID, golems = left, "stopped cleanly");
         tell(&format!("{left} stopped cleanly"));
-        self.crew.close();
+        self.pool.close();
         if self.desk.board.trouble().is_some() {
             self.desk.give_up();
         }
@@ -506,7 +506,7 @@ impl GolemLoop {
         for at in 0..self.slots.len() {
             if let Some(living) = self.slots[at].living.take() {
                 self.slots[at].away = true;
-                self.crew.give(Job::Leave(at, living));
+                self.pool.give(Job::Leave(at, living));
             }
         }
     }
@@ -517,7 +517,7 @@ impl GolemLoop {
         let Wake::Back(at, outcome) = wake else { return false };
         match outcome {
             Outcome::Open(living) | Outcome::Turned(living, _) | Outcome::Heard(living) | Outcome::Wanted(living) => {
-                self.crew.give(Job::Leave(at, living));
+                self.pool.give(Job::Leave(at, living));
                 false
             }
             Outcome::Left | Outcome::Heirless(_) | Outcome::Released(_) | Outcome::Fell(_) => {

@@ -9,7 +9,6 @@ mod archiving;
 mod bells;
 mod chores;
 mod copying;
-mod crew;
 mod hosting;
 mod link;
 mod main_loop;
@@ -26,6 +25,7 @@ mod target;
 mod tests;
 mod until;
 mod wake;
+mod worker_pool;
 mod workers;
 
 pub use archiving::Archiving;

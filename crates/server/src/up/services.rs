@@ -3,10 +3,11 @@
 
 use std::path::Path;
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use shell::feeds::{Feeds, Hears, News};
 use shell::life::desk::{Desk, Scribe};
+use shell::locks::lock;
 use shell::{Error, Home};
 
 use super::api;
@@ -47,7 +48,7 @@ struct FeedBell(Mutex<Sender<Wake>>);
 
 impl FeedBell {
     fn ring(&self, wake: Wake) {
-        let _ = self.0.lock().unwrap_or_else(PoisonError::into_inner).send(wake);
+        let _ = lock(&self.0).send(wake);
     }
 }
 

@@ -33,7 +33,7 @@ pub(super) struct Slot {
     pub(super) disk_failures: usize,
     /// Whether it is dead and its heir is to be tried again when it is due.
     pub(super) heirless: bool,
-    pub(super) stand: Stand,
+    pub(super) state: SlotState,
 }
 
 impl Slot {
@@ -44,7 +44,7 @@ impl Slot {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stand {
+pub(super) enum SlotState {
     Up,
     Down,
     Stopped,
@@ -81,7 +81,7 @@ impl Slots {
             falls: VecDeque::new(),
             disk_failures: 0,
             heirless: false,
-            stand: Stand::Down,
+            state: SlotState::Down,
         });
         at
     }
@@ -155,7 +155,7 @@ impl Slots {
     /// Whether there is a golem whose last write went well.
     pub(super) fn anyone_writes(&self) -> bool {
         let idle = |slot: &Slot| slot.living.as_ref().is_some_and(|living| living.life().heartbeat().paused);
-        self.iter().any(|slot| slot.stand == Stand::Up && slot.disk_failures == 0 && !idle(slot))
+        self.iter().any(|slot| slot.state == SlotState::Up && slot.disk_failures == 0 && !idle(slot))
     }
 
     pub(super) fn anyone_away(&self) -> bool {

@@ -10,7 +10,7 @@ use shell::life::desk::Desk;
 use shell::view::status::{State, Status};
 use tracing::{error, info, warn};
 
-use super::slots::{Slot, Slots, Stand};
+use super::slots::{Slot, SlotState, Slots};
 use super::wake::Fall;
 
 /// The log target of lines that `tell` prints too, so that a terminal can leave them out.
@@ -68,7 +68,7 @@ impl Supervisor {
     ) -> Next {
         let slot = &mut slots[at];
         slot.living = None;
-        if slot.stand == Stand::Stopped {
+        if slot.state == SlotState::Stopped {
             return Next::Nothing;
         }
         let name = slot.place.name.to_string();
@@ -98,7 +98,7 @@ impl Supervisor {
 
     /// Handles a golem whose disk did not take something, which is not the golem's fault.
     fn kept_by_disk(&self, slots: &mut Slots, at: usize, name: &str, why: String, now: Instant) -> Next {
-        slots[at].stand = Stand::Down;
+        slots[at].state = SlotState::Down;
         slots[at].disk_failures += 1;
         let failures = slots[at].disk_failures;
         if failures == 1 {
@@ -126,7 +126,7 @@ impl Supervisor {
             slot.falls.pop_front();
         }
         if slot.falls.len() >= MOST_FALLS {
-            slot.stand = Stand::Stopped;
+            slot.state = SlotState::Stopped;
             error!(target: SAID, golem = name, falls = MOST_FALLS, why, "stopped: it keeps falling over");
             tell(&format!("{name} is stopped, it fell over {MOST_FALLS} times: {why}"));
             let text = format!("{name} is stopped: it fell over {MOST_FALLS} times, the last time because {why}");
@@ -135,7 +135,7 @@ impl Supervisor {
             self.desk.board.mark(name, State::Stopped, Some(why));
             return Next::LetGo;
         }
-        slot.stand = Stand::Down;
+        slot.state = SlotState::Down;
         let RestartAfter { first, most } = self.restart_after;
         let after = (first * 4_u32.pow(slot.falls.len() as u32 - 1)).min(most);
         let restart_ms = after.as_millis() as u64;
@@ -206,10 +206,10 @@ impl Supervisor {
 
 /// Marks a golem as not running in this host, and says so when that begins.
 fn out(slot: &mut Slot, why: &str, tell: &mut impl FnMut(&str)) {
-    if slot.stand != Stand::Out {
+    if slot.state != SlotState::Out {
         let name = slot.place.name.as_str();
         info!(target: SAID, golem = name, why, "not running here");
         tell(&format!("{name} is not running here: {why}"));
     }
-    slot.stand = Stand::Out;
+    slot.state = SlotState::Out;
 }

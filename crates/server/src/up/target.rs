@@ -5,11 +5,12 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use golem::hex;
 use hmac::{Hmac, KeyInit, Mac};
 use reqwest::blocking::Client;
 use serde_json::json;
 use sha2::Sha256;
-use shell::{Error, program, wall};
+use shell::{Error, http, program, wall};
 use vault::Note;
 
 /// How long a target may take to answer.
@@ -94,9 +95,7 @@ impl TargetKind {
 
 /// The client for these addresses. If none of them is encrypted, a machine without certificates will do.
 pub(super) fn client<'a>(mut urls: impl Iterator<Item = &'a String>) -> Result<Client, Error> {
-    // A provider that was installed before is the same one.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let mut client = Client::builder().timeout(TIMEOUT).redirect(reqwest::redirect::Policy::none());
+    let mut client = http::blocking().timeout(TIMEOUT);
     if !urls.any(|url| url.starts_with("https:")) {
         client = client.tls_certs_only([]);
     }
@@ -125,8 +124,7 @@ fn together(notes: &[&Note]) -> Note {
 fn signature(secret: &[u8], seconds: i64, body: &str) -> String {
     let mut keyed = Hmac::<Sha256>::new_from_slice(secret).expect("any key length will do");
     keyed.update(format!("{seconds}.{body}").as_bytes());
-    let hex: String = keyed.finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("t={seconds},v1={hex}")
+    format!("t={seconds},v1={}", hex::encode(&keyed.finalize().into_bytes()))
 }
 
 /// The characters of a text that a header can hold.

@@ -16,7 +16,7 @@ use shell::life::birth::{Wish, birth};
 use shell::life::curse::{self, Part};
 use shell::life::{Pace, Run, Silent, Turn, heirs};
 use shell::view::board::Board;
-use shell::view::herald::Herald;
+use shell::view::narrator::Narrator;
 use shell::view::status::State;
 use shell::{Error, GolemHome, Home, Living, wall};
 use testing::provider;
@@ -245,12 +245,12 @@ fn a_world_a_mind_or_a_dream_that_panics_leaves_199_neighbours_on_time() {
         reader.verify(&home.heads()).unwrap();
         let Some(heard) = heard.get(place.name.as_str()) else { continue };
         let mut journal: BTreeMap<(u64, String), u32> = BTreeMap::new();
-        let mut herald = Herald::new();
+        let mut narrator = Narrator::new();
         let each = |record: golem::Record| {
-            let note = |told: shell::view::herald::Told<'_>| {
+            let note = |told: shell::view::narrator::Told<'_>| {
                 *journal.entry((told.seq, serde_json::to_string(&told).unwrap())).or_default() += 1;
             };
-            herald.tell(&record, note).map(ControlFlow::Continue)
+            narrator.tell(&record, note).map(ControlFlow::Continue)
         };
         reader.replay(each).unwrap();
         for said in heard {
@@ -499,7 +499,7 @@ fn stepped(home: &Home) -> GolemLoop {
 /// Has the host do whatever is due by now.
 fn go_on(up: &mut GolemLoop, home: &Home) {
     up.see_to(home.wall().now(), &mut |_| {});
-    while let Some(job) = up.crew.take(0) {
+    while let Some(job) = up.pool.take(0) {
         let (slot, outcome) = perform(job, &up.desk);
         assert_eq!(up.woken(Wake::Back(slot, outcome), &mut |_| {}), ControlFlow::Continue(()));
     }

@@ -187,7 +187,7 @@ fn open(place: &GolemHome, desk: &Arc<Desk>) -> Result<Outcome, Error> {
 /// given that up.
 fn let_go(place: &GolemHome, desk: &Arc<Desk>) -> Result<Outcome, Error> {
     let reader = Reader::open(&place.database())?;
-    if place.home().far_worlds().is_busy(reader.id()?) {
+    if place.home().async_worlds().is_busy(reader.id()?) {
         return Err(Error::Busy("its world is still at work for it".into()));
     }
     if writing::carry_over(place, desk).is_err() && place.is_given_up() {

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use golem::hex;
 use vault::{Head, Passing, Reader, Seal, archive};
 
 use super::label::{LABEL, Label, Passage, label_of};
@@ -232,7 +233,7 @@ fn fill(place: &GolemHome, built: &Path, addressee: Option<&str>) -> Result<Labe
         id: life.id().to_string(),
         tick: life.tick(),
         records: golem.seq(),
-        tip: hash::hex(&reader.tip()?.hash),
+        tip: hex::encode(&reader.tip()?.hash),
         deposits: life.deposits_made(),
         files,
         passage: None,

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use golem::Birth;
-use golem::{Golem, GolemId, Life, Name};
+use golem::{Golem, GolemId, Life, Name, hex};
 use settings::chance::Secret;
 use settings::{File, Settings};
 use vault::{Anchor, Head, Passing, Reader, Seal};
@@ -17,10 +17,10 @@ use world::Ledger;
 
 use super::label::{self, ArchiveStanding, LABEL};
 use super::parcel::Crib;
+use crate::Error;
 use crate::durable::{copy_if_there, sync_folder};
 use crate::home::loan::Loan;
 use crate::home::{GolemHome, Home, books};
-use crate::{Error, hash};
 
 /// How long a host has to empty its log of a golem that was taken out of it.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -147,7 +147,7 @@ impl Arrival {
             if label.records != golem.seq() {
                 return Err(vault::Error::Stale { here: golem.seq(), known: label.records }.into());
             }
-            if label.id != golem.life().id().to_string() || label.tip != hash::hex(&reader.tip()?.hash) {
+            if label.id != golem.life().id().to_string() || label.tip != hex::encode(&reader.tip()?.hash) {
                 return Err(Error::Damaged("the label of this archive belongs to another; use another copy".into()));
             }
             standing = label::standing(home, &label, consent.signed_by.as_deref(), consent.take_over)?;

@@ -9,7 +9,7 @@ use styx::client::connect;
 use styx::wire::{Down, Up};
 
 use super::doctor::Finding;
-use crate::river::{Report, Shore, report};
+use crate::river::{Report, RiverStore, report};
 use crate::{Error, Home};
 
 /// Silence of a home, while this one was connected, that is worth a finding.
@@ -26,16 +26,16 @@ pub fn examine(home: &Home, mut tell: impl FnMut(Finding)) -> Result<(), Error> 
         return Ok(());
     };
     tell(Finding::fine("clade", format!("{}, its key can be read", &report.clade[..16])));
-    let (Some(shore), _) = Shore::of(home, Vec::new())? else { return Ok(()) };
+    let (Some(store), _) = RiverStore::of(home, Vec::new())? else { return Ok(()) };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|why| Error::Host(why.to_string()))?;
     tell(match &report.relay {
         None => Finding::wrong("relay", "none is named; set styx.url in bardo.toml"),
-        Some(url) => runtime.block_on(relay(url, &shore)),
+        Some(url) => runtime.block_on(relay(url, &store)),
     });
     tell(match &report.archive {
         None => Finding::wrong("archive", "none is named, so what your golems know is nowhere else; set styx.archive"),
-        Some(place) => runtime.block_on(archive(place, &shore)),
+        Some(place) => runtime.block_on(archive(place, &store)),
     });
     tell(host(&report));
     tell(siblings(&report, home.wall().now_ms().unsigned_abs()));
@@ -43,8 +43,8 @@ pub fn examine(home: &Home, mut tell: impl FnMut(Finding)) -> Result<(), Error> 
 }
 
 /// Signs in as a client that was never here, and reads one thing.
-async fn relay(url: &str, shore: &Shore) -> Finding {
-    let signed_in = tokio::time::timeout(PATIENCE, connect(url, &shore.clade, shore.home)).await;
+async fn relay(url: &str, store: &RiverStore) -> Finding {
+    let signed_in = tokio::time::timeout(PATIENCE, connect(url, &store.clade, store.home)).await;
     let (mut mouth, mut ear) = match signed_in {
         Ok(Ok(both)) => both,
         Ok(Err(why)) => return Finding::wrong("relay", format!("{url}: {why}")),
@@ -65,8 +65,8 @@ async fn relay(url: &str, shore: &Shore) -> Finding {
     }
 }
 
-async fn archive(place: &str, shore: &Shore) -> Finding {
-    let looked = async { Archive::open(place, Arc::clone(&shore.clade))?.pages().await };
+async fn archive(place: &str, store: &RiverStore) -> Finding {
+    let looked = async { Archive::open(place, Arc::clone(&store.clade))?.pages().await };
     match tokio::time::timeout(PATIENCE, looked).await {
         Ok(Ok(pages)) => Finding::fine("archive", format!("{place} has {} golems of this clade", pages.len())),
         Ok(Err(why)) => Finding::wrong("archive", format!("{place}: {why}")),
@@ -75,7 +75,7 @@ async fn archive(place: &str, shore: &Shore) -> Finding {
 }
 
 fn host(report: &Report) -> Finding {
-    match (&report.stand.since_ms, &report.stand.trouble) {
+    match (&report.state.since_ms, &report.state.trouble) {
         (Some(_), _) => Finding::fine("host", "is up and connected"),
         (None, Some(why)) => Finding::wrong("host", format!("is not connected: {why}")),
         (None, None) => Finding::wrong("host", "not connected; `bardo up` connects"),

@@ -5,12 +5,12 @@ use std::fs;
 use std::num::NonZeroU32;
 use std::path::Path;
 
+use golem::hex;
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
 use ring::pbkdf2::{PBKDF2_HMAC_SHA256, derive};
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
-use crate::hash::{hex, unhex};
 use crate::home::Home;
 use crate::private;
 
@@ -77,8 +77,13 @@ pub(crate) fn seal(home: &Home, to: &Path, passphrase: &Passphrase) -> Result<()
         .key(&salt, ITERATIONS)
         .seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), Aad::empty(), &mut bytes)
         .map_err(|_| Error::Host("the keys cannot be encrypted".into()))?;
-    let envelope =
-        Envelope { bardo_keys: 1, iterations: ITERATIONS, salt: hex(&salt), nonce: hex(&nonce), sealed: hex(&bytes) };
+    let envelope = Envelope {
+        bardo_keys: 1,
+        iterations: ITERATIONS,
+        salt: hex::encode(&salt),
+        nonce: hex::encode(&nonce),
+        sealed: hex::encode(&bytes),
+    };
     private::write(to, &serde_json::to_vec_pretty(&envelope).expect("plain data"))
         .map_err(Error::io("cannot write", to))
 }
@@ -91,7 +96,7 @@ pub(crate) fn unseal(from: &Path, home: &Home, passphrase: &Passphrase) -> Resul
     if envelope.bardo_keys != 1 || envelope.iterations > MOST {
         return Err(Error::Usage(format!("{} is of another version; upgrade bardo", from.display())));
     }
-    let part = |text: &str| unhex(text).ok_or_else(damaged);
+    let part = |text: &str| hex::decode(text).ok_or_else(damaged);
     let (salt, nonce, mut sealed) = (part(&envelope.salt)?, part(&envelope.nonce)?, part(&envelope.sealed)?);
     let nonce = Nonce::try_assume_unique_for_key(&nonce).map_err(|_| damaged())?;
     let key = passphrase.key(&salt, envelope.iterations);

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant};
 
 use golem::call::{Denied, How, Kinds, Left, Unit, Used};
@@ -15,8 +15,9 @@ use golem::{GolemId, Name, Usdc};
 use tariff::Price;
 use tokio::sync::{oneshot, watch};
 
-use super::far::Waker;
-use super::heard::{CallSum, Heard};
+use super::async_world::Waker;
+use super::call_sums::{CallSum, Heard};
+use crate::locks::lock;
 
 /// Bound on a call: an upper bound of what goes in, and how much may come out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +55,7 @@ pub enum Verdict {
         grant: Grant,
         tokens: u64,
         most: Usdc,
-        stands: Stands,
+        state: GolemState,
     },
     /// The part of the bound that is estimated from bytes is too large a share of what is left: count it exactly first.
     /// Nothing was decided.
@@ -67,7 +68,7 @@ pub enum Verdict {
         by: Denied,
         cause: Option<String>,
         lacks: Lacks,
-        stands: Stands,
+        state: GolemState,
     },
 }
 
@@ -145,7 +146,7 @@ impl Drop for Grant {
 
 /// State of the golem, for a client that has to plan with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stands {
+pub struct GolemState {
     pub phase: Phase,
     /// Free for calls; in the answer to a call that is let through, as it was before anything was set aside for it.
     pub left: Left,
@@ -201,7 +202,7 @@ impl Counters {
     }
 
     fn known(&self) -> MutexGuard<'_, KnownCounters> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 
@@ -361,7 +362,7 @@ impl Counter {
     }
 
     fn state(&self) -> MutexGuard<'_, CounterState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 

@@ -2,8 +2,10 @@
 //! that it does again.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
+
+use crate::locks::lock;
 
 /// Questions in a row, of any golem, that got no answer before it is news.
 const IN_A_ROW: u32 = 3;
@@ -64,12 +66,12 @@ impl Health {
 
     /// News that has not been told yet.
     pub fn news(&self) -> Vec<News> {
-        let mut models = self.models.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut models = lock(&self.models);
         models.values_mut().flat_map(|model| std::mem::take(&mut model.news)).collect()
     }
 
     fn with(&self, model: &str, change: impl FnOnce(&mut Model)) {
-        let mut models = self.models.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut models = lock(&self.models);
         change(models.entry(model.to_owned()).or_default());
     }
 }

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use golem::thought::{self, Answer, Prompt, Question, Silence};
@@ -14,10 +14,11 @@ use mind::{Chat, ChatConfig, ChatRequest};
 use settings::Prices;
 use tariff::Named;
 
-use super::far::Waker;
+use super::async_world::Waker;
 use super::health::Health;
-use super::kept::{self, Keep, KeptQuestion};
+use super::question_log::{self, Keep, KeptQuestion};
 use super::slots::{Errands, TurnCame};
+use crate::locks::lock;
 
 /// How long a model has to answer, whatever its golem would wait.
 const LONGEST: Duration = Duration::from_secs(if cfg!(test) { 2 } else { 120 });
@@ -44,7 +45,7 @@ impl Minds {
 
     /// The client of a model, opened when it is first asked.
     fn chat(&self, name: &str, prices: &Prices) -> Result<Arc<Chat>, mind::Error> {
-        let mut chats = self.chats.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut chats = lock(&self.chats);
         if let Some(chat) = chats.get(name) {
             return Ok(Arc::clone(chat));
         }
@@ -158,7 +159,7 @@ impl Thinking {
             key,
             purpose: question.purpose.name().to_owned(),
             model: chat.name().to_owned(),
-            asked: kept::hash(&format!("{}\n{}", prompt.system, prompt.user)),
+            asked: question_log::hash(&format!("{}\n{}", prompt.system, prompt.user)),
             system: prompt.system.clone(),
             user: prompt.user.clone(),
             heard: String::new(),
@@ -171,7 +172,7 @@ impl Thinking {
             Ok(said) => {
                 self.minds.health.answered(chat.name());
                 let cost = Usdc::micros(i64::try_from(said.cost).unwrap_or(i64::MAX)).min(Usdc::MOST);
-                let heard = kept::hash(&said.text);
+                let heard = question_log::hash(&said.text);
                 let read = thought::read(&said.text, question.purpose, world).map(|mut answer| {
                     // An answer may cite only records that it was shown.
                     answer.cites.retain(|record| shown.contains(record));
@@ -235,7 +236,7 @@ impl Thinking {
     }
 
     fn state(&self) -> MutexGuard<'_, MindsState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 

@@ -2,27 +2,27 @@
 //! back.
 
 mod act;
+mod async_world;
+mod call_sums;
 mod calls;
-mod far;
 mod health;
-mod heard;
-mod kept;
 mod minds;
+mod question_log;
 mod registry;
 mod slots;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use act::{AWAY, Act, act};
+pub use async_world::Waker;
+pub(crate) use async_world::{AsyncWorld, LookState};
+pub use call_sums::CallSum;
+pub(crate) use call_sums::{Heard, Session, TurnedAway};
 pub(crate) use calls::Served;
-pub use calls::{Bound, Counter, Counters, Done, Grant, Lacks, Stands, Verdict, Wanted};
-pub use far::Waker;
-pub(crate) use far::{Far, LookState};
+pub use calls::{Bound, Counter, Counters, Done, GolemState, Grant, Lacks, Verdict, Wanted};
 pub use health::{Health, News};
-pub use heard::CallSum;
-pub(crate) use heard::{Heard, Session, TurnedAway};
-pub(crate) use kept::Keep;
-pub use kept::{KeptQuestion, kept};
 pub use minds::Minds;
 pub(crate) use minds::{Asking, Thinking};
-pub use registry::FarWorlds;
+pub(crate) use question_log::Keep;
+pub use question_log::{KeptQuestion, kept};
+pub use registry::AsyncWorlds;

@@ -4,27 +4,28 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 use golem::GolemId;
 use world::World;
 
-use super::far::Far;
+use super::async_world::AsyncWorld;
 use super::slots::Errands;
+use crate::locks::lock;
 use crate::wall::Wall;
 
 /// The worlds of one process that answer later, and the runtime of their calls.
 #[derive(Debug, Default)]
-pub struct FarWorlds {
+pub struct AsyncWorlds {
     errands: Arc<Errands>,
     wall: Wall,
-    known: Mutex<BTreeMap<GolemId, Weak<Far>>>,
+    known: Mutex<BTreeMap<GolemId, Weak<AsyncWorld>>>,
 }
 
-impl FarWorlds {
+impl AsyncWorlds {
     /// A registry whose calls wait until a test runs them.
-    pub(crate) fn waiting(wall: &Wall) -> FarWorlds {
-        FarWorlds { errands: Arc::new(Errands::waiting()), wall: wall.clone(), known: Mutex::default() }
+    pub(crate) fn waiting(wall: &Wall) -> AsyncWorlds {
+        AsyncWorlds { errands: Arc::new(Errands::waiting()), wall: wall.clone(), known: Mutex::default() }
     }
 
     /// How many errands wait to be run.
@@ -48,8 +49,8 @@ impl FarWorlds {
     }
 
     /// The world of a life, if it is busy with an earlier call.
-    pub(crate) fn busy(&self, id: GolemId) -> Option<Arc<Far>> {
-        self.known().get(&id).and_then(Weak::upgrade).filter(|far| far.is_busy())
+    pub(crate) fn busy(&self, id: GolemId) -> Option<Arc<AsyncWorld>> {
+        self.known().get(&id).and_then(Weak::upgrade).filter(|world| world.is_busy())
     }
 
     /// Whether the world of a life is busy with an earlier call.
@@ -65,15 +66,15 @@ impl FarWorlds {
         provider: &str,
         frozen: PathBuf,
         hurry: Arc<AtomicBool>,
-    ) -> Arc<Far> {
-        let far = Far::new(world, Arc::clone(&self.errands), provider, frozen, self.wall.clone(), hurry);
+    ) -> Arc<AsyncWorld> {
+        let opened = AsyncWorld::new(world, Arc::clone(&self.errands), provider, frozen, self.wall.clone(), hurry);
         let mut known = self.known();
-        known.retain(|_, far| far.strong_count() > 0);
-        known.insert(id, Arc::downgrade(&far));
-        far
+        known.retain(|_, world| world.strong_count() > 0);
+        known.insert(id, Arc::downgrade(&opened));
+        opened
     }
 
-    fn known(&self) -> MutexGuard<'_, BTreeMap<GolemId, Weak<Far>>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    fn known(&self) -> MutexGuard<'_, BTreeMap<GolemId, Weak<AsyncWorld>>> {
+        lock(&self.known)
     }
 }

@@ -4,13 +4,14 @@
 //! The runtime is started with the first errand. Most golems live in worlds that answer at once and never need it.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use tokio::runtime::Runtime;
 use tokio::sync::Semaphore;
 
 use crate::Error;
+use crate::locks::lock;
 
 /// Calls to one provider of worlds at once.
 const SLOTS: usize = 128;
@@ -44,19 +45,19 @@ impl Errands {
     }
 
     pub(super) fn how_many_wait(&self) -> usize {
-        let waiting = self.waiting.as_ref().map(|waiting| waiting.lock().unwrap_or_else(PoisonError::into_inner));
+        let waiting = self.waiting.as_ref().map(lock);
         waiting.map_or(0, |waiting| waiting.len())
     }
 
     pub(super) fn forget_waiting(&self) {
         if let Some(waiting) = &self.waiting {
-            waiting.lock().unwrap_or_else(PoisonError::into_inner).clear();
+            lock(waiting).clear();
         }
     }
 
     pub(super) fn run_waiting(&self, nth: usize) {
         let waiting = self.waiting.as_ref().expect("nothing runs by itself here");
-        let work = waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(nth);
+        let work = lock(waiting).remove(nth);
         work();
     }
 }
@@ -77,12 +78,12 @@ impl Errands {
         work: impl FnOnce(TurnCame) + Send + 'static,
     ) -> Result<(), Error> {
         if let Some(waiting) = &self.waiting {
-            waiting.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(|| work(TurnCame::Now)));
+            lock(waiting).push(Box::new(|| work(TurnCame::Now)));
             return Ok(());
         }
         let runtime = self.runtime()?;
         let slots = {
-            let mut all = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut all = lock(&self.slots);
             Arc::clone(all.entry(provider.to_owned()).or_insert_with(|| Arc::new(Semaphore::new(most.max(1)))))
         };
         let handle = runtime.handle().clone();

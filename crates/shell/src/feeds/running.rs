@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use golem::Name;
+use mind::http;
 use reqwest::blocking::Client;
 use tracing::{debug, info, warn};
 use world::series::Writer;
@@ -18,6 +19,7 @@ use super::follower::{Follower, News, Which};
 use super::plan::{Plan, Source};
 use super::venue::{Trouble, Venue, VenueAnswer};
 use crate::home::Home;
+use crate::locks::lock;
 use crate::{Error, wall};
 
 const TIMEOUT: Duration = Duration::from_secs(15);
@@ -40,7 +42,7 @@ struct Turns(Mutex<BTreeMap<(Venue, String), Instant>>);
 
 impl Turns {
     fn wait(&self, source: &Source) {
-        let mut turns = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut turns = lock(&self.0);
         let now = Instant::now();
         let turn = turns.entry((source.venue, source.address().to_owned())).or_insert(now);
         let at = (*turn).max(now);
@@ -206,12 +208,7 @@ pub struct Asks(Client);
 
 impl Asks {
     pub fn new() -> Result<Asks, Error> {
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = Client::builder()
-            .timeout(TIMEOUT)
-            .redirect(reqwest::redirect::Policy::none())
-            .user_agent(concat!("bardo/", env!("CARGO_PKG_VERSION")))
-            .build();
+        let client = http::blocking().timeout(TIMEOUT).user_agent(http::AGENT).build();
         client.map(Asks).map_err(|why| Error::Host(format!("cannot make a client: {why}")))
     }
 

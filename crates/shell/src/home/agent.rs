@@ -3,6 +3,8 @@
 
 use std::fs;
 
+use golem::hex;
+
 use super::place::{GolemHome, Home};
 use super::tokens::draw;
 use crate::{Error, durable};
@@ -29,7 +31,7 @@ pub fn rotate(place: &GolemHome) -> Result<String, Error> {
 /// seen in lists of processes, and this name opens nothing to a client without a login.
 pub fn in_address(token: &str) -> String {
     let hash = blake3::derive_key("bardo: a login's way through the gateway of a golem", token.as_bytes());
-    format!("bardo-login-{}", crate::hash::hex(&hash[..16]))
+    format!("bardo-login-{}", hex::encode(&hash[..16]))
 }
 
 /// Whether this stands for the token of that golem's agent in an address.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use golem::Name;
+use golem::{Name, hex};
 use sha2::{Digest, Sha256};
 use world::{Candles, Report};
 
@@ -47,15 +47,15 @@ pub fn look(home: &Home, name: &str) -> Result<(Report, String), Error> {
 pub fn digest_of(file: &Path, length: u64) -> Result<String, Error> {
     let mut bytes = fs::read(file).map_err(Error::io("this golem's data is gone: cannot read", file))?;
     bytes.truncate(usize::try_from(length).unwrap_or(usize::MAX));
-    Ok(hex(&bytes))
+    Ok(hash_of(&bytes))
 }
 
-fn hex(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+fn hash_of(bytes: &[u8]) -> String {
+    hex::encode(&Sha256::digest(bytes))
 }
 
 /// SHA-256 of a file, so that a life goes on in the data it was born into.
 pub fn digest(file: &Path) -> Result<String, Error> {
     let bytes = fs::read(file).map_err(Error::io("this golem's data is gone: cannot read", file))?;
-    Ok(hex(&bytes))
+    Ok(hash_of(&bytes))
 }

@@ -7,7 +7,6 @@
 
 use std::fs::{self, File, TryLockError};
 use std::path::PathBuf;
-use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 use golem::{GolemId, Name, Span};
@@ -15,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use vault::Reader;
 
 use super::place::{GolemHome, Home};
+use crate::locks::lock;
 use crate::{Error, durable};
 
 /// How long a name leads on, in milliseconds.
@@ -98,7 +98,7 @@ impl Home {
 
     /// Old names that have led to a golem since this home was opened here, in words for the person who typed them.
     pub fn led_on(&self) -> Vec<String> {
-        let led = self.led.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let led = lock(&self.led).clone();
         let say = |old: &String| {
             let (now, left) = (self.renamed_from(old)?, self.leads_for(old));
             Some(format!("{old} is called {now} now; the old name leads to it for another {left}"))

@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use golem::time::Span;
 use golem::{Golem, GolemId, Life, Name};
@@ -22,7 +22,8 @@ use world::{Candles, Spec};
 
 use super::signals::Signals;
 use crate::clock::Clock;
-use crate::errands::{Counters, FarWorlds, Minds};
+use crate::errands::{AsyncWorlds, Counters, Minds};
+use crate::locks::lock;
 use crate::wall::Wall;
 use crate::{Error, durable, private};
 
@@ -37,7 +38,7 @@ pub struct Home {
     retention: Arc<OnceLock<Retention>>,
     /// The group of the host log up to which it was verified, so that this is done once.
     looked: Arc<Mutex<Option<Tip>>>,
-    far_worlds: Arc<FarWorlds>,
+    async_worlds: Arc<AsyncWorlds>,
     minds: Arc<Minds>,
     counters: Arc<Counters>,
     signals: Arc<Signals>,
@@ -60,7 +61,7 @@ pub type GolemGlance = (GolemHome, Result<(Glance, bool), Error>);
 
 impl Home {
     pub fn at(root: PathBuf) -> Home {
-        Home::on(root, Wall::default(), FarWorlds::default())
+        Home::on(root, Wall::default(), AsyncWorlds::default())
     }
 
     /// The home that was named, else `$BARDO_HOME`, else the platform's data folder.
@@ -78,19 +79,19 @@ impl Home {
 
     /// A home in a simulation: on its clock, and with errands that wait until it has them run.
     pub fn simulated(root: PathBuf, wall: &Wall) -> Home {
-        Home::on(root, wall.clone(), FarWorlds::waiting(wall))
+        Home::on(root, wall.clone(), AsyncWorlds::waiting(wall))
     }
 
-    fn on(root: PathBuf, wall: Wall, far_worlds: FarWorlds) -> Home {
+    fn on(root: PathBuf, wall: Wall, async_worlds: AsyncWorlds) -> Home {
         let (candles, retention, looked) = (Arc::default(), Arc::default(), Arc::default());
-        let minds = Arc::new(Minds::new(Arc::clone(far_worlds.errands())));
+        let minds = Arc::new(Minds::new(Arc::clone(async_worlds.errands())));
         Home {
             root,
             candles,
             series: Arc::default(),
             retention,
             looked,
-            far_worlds: Arc::new(far_worlds),
+            async_worlds: Arc::new(async_worlds),
             minds,
             counters: Arc::default(),
             signals: Arc::default(),
@@ -228,7 +229,7 @@ impl Home {
     /// host's to look after; one that was left behind is verified before any of it is believed.
     pub fn log(&self) -> Result<Option<LogReader>, Error> {
         let Some(reader) = Log::reader(&self.root, &self.heads())? else { return Ok(None) };
-        let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut looked = lock(&self.looked);
         if *looked != Some(reader.tip()) && !self.is_up() {
             *looked = Some(reader.verify()?);
         }
@@ -245,7 +246,7 @@ impl Home {
         match Log::open(&self.root, &self.heads(), Vec::new()) {
             Ok(mut log) => {
                 log.commit(&Batch { carried, ..Batch::default() })?;
-                *self.looked.lock().unwrap_or_else(PoisonError::into_inner) = Some(log.tip());
+                *lock(&self.looked) = Some(log.tip());
                 Ok(())
             }
             // The process that holds the log will do this itself; here it only saves room.
@@ -279,16 +280,16 @@ impl Home {
 
     /// Candles that have been read already: many golems live in one file.
     pub(crate) fn candles(&self, hash: &String) -> Option<Candles> {
-        self.candles.lock().unwrap_or_else(PoisonError::into_inner).get(hash).cloned()
+        lock(&self.candles).get(hash).cloned()
     }
 
     pub(crate) fn keep_candles(&self, hash: &str, candles: &Candles) {
-        self.candles.lock().unwrap_or_else(PoisonError::into_inner).insert(hash.to_owned(), candles.clone());
+        lock(&self.candles).insert(hash.to_owned(), candles.clone());
     }
 
     /// A series that still grows, the same for every golem that watches it.
     pub(crate) fn series(&self, path: &Path, bar: Span) -> Result<Arc<Series>, Error> {
-        let mut known = self.series.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.series);
         if let Some(series) = known.get(path) {
             return Ok(Arc::clone(series));
         }
@@ -306,8 +307,8 @@ impl Home {
     }
 
     /// The worlds outside, which are asked without waiting.
-    pub fn far_worlds(&self) -> &FarWorlds {
-        &self.far_worlds
+    pub fn async_worlds(&self) -> &AsyncWorlds {
+        &self.async_worlds
     }
 
     /// The counters at which calls of agents are let through.
@@ -336,7 +337,7 @@ impl Home {
         let found = name.parse().ok().map(|name| self.place(&name)).filter(|golem| golem.database().exists());
         let led = || {
             let place = self.lead(name).filter(|place| place.database().exists())?;
-            self.led.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned());
+            lock(&self.led).insert(name.to_owned());
             Some(place)
         };
         found.or_else(led).ok_or_else(|| Error::NoGolem(name.to_owned()))

@@ -2,11 +2,13 @@
 //! hears at once of the reply. The files of the inbox are what counts, before a kill and after it. A signal only says that one of
 //! them is there; between two processes the folder of bells and the file of the reply say the same.
 
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
 use golem::{CommandId, Name};
 use tokio::sync::Notify;
+
+use crate::locks::{lock, recover};
 
 /// The callback of a host for a golem that has a letter.
 type HearsOfLetter = Arc<dyn Fn(&Name) + Send + Sync>;
@@ -78,11 +80,11 @@ impl Signals {
     }
 
     fn host(&self) -> MutexGuard<'_, Option<HearsOfLetter>> {
-        self.host.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.host)
     }
 
     fn awaited(&self) -> MutexGuard<'_, Vec<(CommandId, Arc<ReplyBell>)>> {
-        self.awaited.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.awaited)
     }
 }
 
@@ -91,7 +93,7 @@ impl AwaitedReply {
     pub fn wait(&self, most: Duration) {
         let rung = self.bell.rung();
         let waited = self.bell.rings.wait_timeout_while(rung, most, |rung| !*rung);
-        let (mut rung, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        let (mut rung, _) = recover(waited);
         *rung = false;
     }
 
@@ -103,7 +105,7 @@ impl AwaitedReply {
 
 impl ReplyBell {
     fn rung(&self) -> MutexGuard<'_, bool> {
-        self.rung.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.rung)
     }
 }
 

@@ -6,16 +6,17 @@ use std::fs;
 use std::io::Write;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use blake3::Hash;
-use golem::Name;
+use golem::{Name, hex};
 use serde::{Deserialize, Serialize};
 use tracing::warn;
 
 use super::place::Home;
 use crate::Error;
+use crate::locks::lock;
 use crate::wall::Wall;
 
 /// The name of the token in `api-token`.
@@ -117,7 +118,7 @@ impl Keyring {
     /// The name and scope of a token.
     pub fn holder(&self, sent: Hash) -> Option<(String, Scope)> {
         let looks = [look(&self.tokens), look(&self.local)];
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.known);
         if known.looks != Some(looks) {
             known.keys = self.read();
             known.looks = Some(looks);
@@ -248,7 +249,7 @@ fn unknown(name: &Name) -> Error {
 pub(crate) fn draw() -> String {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes).expect("the operating system gives random bytes");
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(&bytes)
 }
 
 fn hash(text: &str) -> String {

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use golem::grimoire::Grimoire;
 use golem::inheritance::{BUDGET, Way, estate, whole};
 use golem::thanatopsis::{Outside, Review, Section, Testament, write};
-use golem::{Life, Time};
+use golem::{Life, Time, hex};
 use settings::chance::Secret;
 use vault::Reader;
 
@@ -17,7 +17,7 @@ use crate::Error;
 use crate::durable;
 use crate::home::GolemHome;
 use crate::home::key::OwnerKey;
-use crate::view::herald::Herald;
+use crate::view::narrator::Narrator;
 
 /// Writes the testament, for people and for programs, and returns its hash.
 pub(crate) fn reflect(place: &GolemHome, life: &Life, grimoire: &Grimoire, secret: &Secret) -> Result<[u8; 32], Error> {
@@ -44,16 +44,16 @@ pub(crate) fn lines(
 
 fn draft(place: &GolemHome, life: &Life, grimoire: &Grimoire, secret: &Secret) -> Result<Testament, Error> {
     let reader = Reader::open(&place.database())?;
-    let (mut review, mut herald) = (Review::default(), Herald::before(&reader)?);
+    let (mut review, mut narrator) = (Review::default(), Narrator::before(&reader)?);
     reader.replay(|record| {
-        herald.tell(&record, |_| {})?;
-        if let Some(life) = herald.life() {
+        narrator.tell(&record, |_| {})?;
+        if let Some(life) = narrator.life() {
             review.hear(&record, life);
         }
         Ok::<_, Error>(ControlFlow::Continue(()))
     })?;
     let tip = reader.tip()?;
-    let journal = tip.hash.iter().map(|byte| format!("{byte:02x}")).collect();
+    let journal = hex::encode(&tip.hash);
     let outside = Outside { secret: secret.reveal(), records: tip.seq, journal };
     let whole = whole(grimoire, life);
     let written = write(life, &whole, &review, outside);

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use golem::dream::{self, Memory};
 use golem::grimoire::{self, Grimoire};
@@ -21,6 +21,7 @@ use crate::Error;
 use crate::errands::{Act, Served, Thinking, Waker};
 use crate::home::GolemHome;
 use crate::legacy::testament;
+use crate::locks::lock;
 
 pub(crate) struct Body {
     pub(super) place: GolemHome,
@@ -116,7 +117,7 @@ impl<L: Listener> Shell for Shelled<'_, L> {
 
 impl Body {
     pub(super) fn treasury(&self) -> MutexGuard<'_, Treasury> {
-        self.treasury.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.treasury)
     }
 
     /// Makes durable what was stepped, then tells the listener.

@@ -10,7 +10,7 @@ use golem::{Life, Time, Usdc, What};
 use super::listener::Listener;
 use super::living::Living;
 use crate::Error;
-use crate::errands::{Bound, Done, Lacks, Stands, Verdict, Wanted};
+use crate::errands::{Bound, Done, GolemState, Lacks, Verdict, Wanted};
 
 /// How long calls have to end by themselves when their golem is left, and how long after they were cut.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -81,21 +81,21 @@ impl Living {
             // In the order in which it happened: a call let through now was not refused after.
             self.say_refusals(now, Duration::ZERO, listener)?;
         }
-        let before = stands(self.life(), now);
+        let before = golem_state(self.life(), now);
         let what = What::Called(call::Wanted { key, most, tokens, tier, again, alike });
         let verdict = self.feed(now, what, listener)?.verdict;
         let life = self.life();
         match verdict {
             Some(CallVerdict::LetThrough) => {
-                let (grant, stands) = (self.body.counter.grant(key), Stands { phase: life.phase(), ..before });
-                Ok(Verdict::Granted { grant, tokens: answer, most, stands })
+                let (grant, state) = (self.body.counter.grant(key), GolemState { phase: life.phase(), ..before });
+                Ok(Verdict::Granted { grant, tokens: answer, most, state })
             }
             Some(CallVerdict::Refused { by, recorded }) => {
                 if !recorded {
                     self.body.counter.refused(by);
                 }
                 listener.refused(by);
-                Ok(Verdict::Denied { by, cause: cause(life), lacks, stands: stands(life, now) })
+                Ok(Verdict::Denied { by, cause: cause(life), lacks, state: golem_state(life, now) })
             }
             Some(CallVerdict::OutOfTurn) | None => unreachable!("the call has the number after the newest"),
         }
@@ -153,10 +153,10 @@ impl Living {
     }
 }
 
-fn stands(life: &Life, now: Time) -> Stands {
+fn golem_state(life: &Life, now: Time) -> GolemState {
     let left = |unit| call::caps(life, now).filter(|cap| cap.unit == unit).map(|cap| cap.left()).min();
     let (tokens, calls) = (left(Unit::Tokens), left(Unit::Calls));
-    Stands { phase: life.phase(), left: call::left(life, now), tokens, calls }
+    GolemState { phase: life.phase(), left: call::left(life, now), tokens, calls }
 }
 
 fn cause(life: &Life) -> Option<String> {

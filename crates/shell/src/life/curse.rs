@@ -3,14 +3,15 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use golem::Time;
 use golem::world::{Fate, Manifest, Observation, Quote};
 use world::{Order, World};
 
 use crate::home::GolemHome;
+use crate::locks::lock;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
@@ -31,7 +32,7 @@ pub fn allow() {
 }
 
 pub fn lay(place: &GolemHome, part: Part, times: u32) {
-    CURSES.lock().unwrap_or_else(PoisonError::into_inner).insert(place.database(), (part, times));
+    lock(&CURSES).insert(place.database(), (part, times));
 }
 
 /// Panics if this part of this golem is cursed.
@@ -39,7 +40,7 @@ pub(crate) fn strike(place: &GolemHome, part: Part) {
     if !POSSIBLE.load(Ordering::Relaxed) {
         return;
     }
-    let struck = match CURSES.lock().unwrap_or_else(PoisonError::into_inner).get_mut(&place.database()) {
+    let struck = match lock(&CURSES).get_mut(&place.database()) {
         Some((cursed, left)) if *cursed == part && *left > 0 => {
             *left -= 1;
             true

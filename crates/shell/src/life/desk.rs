@@ -4,7 +4,7 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -12,8 +12,9 @@ use golem::GolemId;
 use tracing::{debug, debug_span, error, info};
 use vault::{Batch, Log, LogLine, LogReader, Note, Treasury, UndeliveredNote};
 
-use super::post::Post;
-use crate::river::Shore;
+use super::mail::Mail;
+use crate::locks::{lock, recover};
+use crate::river::RiverStore;
 use crate::view::board::Board;
 use crate::view::notes::host_note;
 use crate::wall::Wall;
@@ -33,9 +34,9 @@ pub struct Desk {
     pub treasury: Arc<Mutex<Treasury>>,
     pub board: Arc<Board>,
     /// Messages that golems tell each other.
-    pub post: Post,
+    pub mail: Mail,
     /// Messages to siblings elsewhere, if this home is of a clade.
-    pub shore: Option<Shore>,
+    pub river: Option<RiverStore>,
     pub wall: Wall,
     /// The log, where there is no scribe: then the thread that brings something writes it.
     pen: Option<Mutex<Log>>,
@@ -82,7 +83,7 @@ impl Desk {
         log.commit(&Batch::default())?;
         let reader = Log::reader(home.root(), &home.heads())?;
         let reader = reader.ok_or_else(|| Error::Host("the host log cannot be read".into()))?;
-        let (shore, fresh) = Shore::of(home, reader.river()?)?;
+        let (store, fresh) = RiverStore::of(home, reader.river()?)?;
         if !fresh.is_empty() {
             log.commit(&Batch { river: fresh, ..Batch::default() })?;
         }
@@ -93,8 +94,8 @@ impl Desk {
             reader: Mutex::new(reader),
             treasury: Arc::new(Mutex::new(home.treasury()?)),
             board: Arc::new(Board::on(home.wall())),
-            post: Post::default(),
-            shore,
+            mail: Mail::default(),
+            river: store,
             wall: home.wall().clone(),
             pen: None,
             root: home.root().to_owned(),
@@ -117,7 +118,7 @@ impl Desk {
     /// Returns once a place on the desk is durable, together with whatever else was brought meanwhile.
     pub fn wait(&self, Brought(mine): Brought) -> Result<(), Error> {
         if let Some(pen) = &self.pen {
-            return self.write_alone(&mut pen.lock().unwrap_or_else(PoisonError::into_inner));
+            return self.write_alone(&mut lock(pen));
         }
         let began = Instant::now();
         let mut queue = self.queue();
@@ -125,7 +126,7 @@ impl Desk {
             if let Some(why) = &queue.gone {
                 return Err(Error::Host(format!("nothing can be written down any more: {why}")));
             }
-            queue = self.written.wait(queue).unwrap_or_else(PoisonError::into_inner);
+            queue = recover(self.written.wait(queue));
         }
         drop(queue);
         self.board.acknowledged.note(began.elapsed());
@@ -176,7 +177,7 @@ impl Desk {
     /// Writes what was left without waiting, where there is no scribe to do it.
     pub fn write_rest(&self) -> Result<(), Error> {
         let pen = self.pen.as_ref().expect("there is no scribe");
-        self.write_alone(&mut pen.lock().unwrap_or_else(PoisonError::into_inner))
+        self.write_alone(&mut lock(pen))
     }
 
     /// Records of a golem in the log.
@@ -190,19 +191,19 @@ impl Desk {
 
     /// Reads the log. Trouble with it is the host's, not that of a golem that lodges here.
     fn read<T>(&self, what: impl FnOnce(&LogReader) -> Result<T, vault::Error>) -> Result<T, Error> {
-        let log = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
+        let log = lock(&self.reader);
         what(&log).map_err(|why| Error::Host(why.to_string()))
     }
 
     fn queue(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.queue)
     }
 
     fn scribe(&self, mut log: Log) {
         loop {
             let mut queue = self.queue();
             while queue.batch.is_empty() && !queue.closing {
-                queue = self.work.wait(queue).unwrap_or_else(PoisonError::into_inner);
+                queue = recover(self.work.wait(queue));
             }
             if queue.batch.is_empty() {
                 queue.gone = Some("the host is down".into());
@@ -239,7 +240,7 @@ impl Desk {
             if left.is_zero() {
                 return;
             }
-            queue = self.work.wait_timeout(queue, left).unwrap_or_else(PoisonError::into_inner).0;
+            queue = recover(self.work.wait_timeout(queue, left)).0;
         }
     }
 

@@ -9,11 +9,11 @@ use golem::{Time, What, Which};
 use world::World;
 
 use crate::Error;
-use crate::errands::{AWAY, Act, Far, LookState, Waker, act};
+use crate::errands::{AWAY, Act, AsyncWorld, LookState, Waker, act};
 use crate::wall::Wall;
 
 pub(crate) enum Ground {
-    Near {
+    Sync {
         world: Box<dyn World + Send>,
         /// Until when it is left alone, because it could not be reached.
         away: Option<Instant>,
@@ -21,17 +21,17 @@ pub(crate) enum Ground {
         /// The series it watches grow, if it does.
         series: Option<PathBuf>,
         /// The program that carries out its orders, if the world itself only shows.
-        orders: Option<Arc<Far>>,
+        orders: Option<Arc<AsyncWorld>>,
     },
-    Far(Arc<Far>),
+    Async(Arc<AsyncWorld>),
 }
 
 impl Ground {
     /// World time after which nothing more will ever be seen.
     pub(crate) fn end(&self) -> Option<Time> {
         match self {
-            Ground::Near { world, .. } => world.end(),
-            Ground::Far(far) => far.end(),
+            Ground::Sync { world, .. } => world.end(),
+            Ground::Async(later) => later.end(),
         }
     }
 
@@ -42,17 +42,17 @@ impl Ground {
         now: Time,
         mut seen: Observation,
     ) -> Result<Option<(Time, Observation)>, Error> {
-        if let Ground::Near { orders: Some(far), .. } = self {
-            far.check()?;
+        if let Ground::Sync { orders: Some(later), .. } = self {
+            later.check()?;
         }
         match self {
-            Ground::Near { away: Some(until), wall, .. } if *until > wall.now() => Ok(None),
-            Ground::Near { world, away, wall, .. } => {
+            Ground::Sync { away: Some(until), wall, .. } if *until > wall.now() => Ok(None),
+            Ground::Sync { world, away, wall, .. } => {
                 seen.bars.clear();
                 let looked = world.observe(since, now, &mut seen);
                 Ok(patient(looked, away, wall)?.map(|()| (now, seen)))
             }
-            Ground::Far(far) => match far.look(since, now)? {
+            Ground::Async(later) => match later.look(since, now)? {
                 LookState::Seen(now, seen) => Ok(Some((now, seen))),
                 LookState::Coming => Ok(None),
             },
@@ -62,85 +62,85 @@ impl Ground {
     /// The answer to an errand; none while it is coming.
     pub(crate) fn errand(&mut self, errand: Act, frozen: &Path) -> Result<Option<What>, Error> {
         match self {
-            Ground::Near { orders: Some(far), .. } => far.errand(errand),
-            Ground::Near { away: Some(until), wall, .. } if *until > wall.now() => Ok(None),
-            Ground::Near { world, away, wall, .. } => patient(act(world.as_mut(), &errand, frozen), away, wall),
-            Ground::Far(far) => far.errand(errand),
+            Ground::Sync { orders: Some(later), .. } => later.errand(errand),
+            Ground::Sync { away: Some(until), wall, .. } if *until > wall.now() => Ok(None),
+            Ground::Sync { world, away, wall, .. } => patient(act(world.as_mut(), &errand, frozen), away, wall),
+            Ground::Async(later) => later.errand(errand),
         }
     }
 
     /// The world or program that answers later, if there is one.
-    fn far(&self) -> Option<&Arc<Far>> {
+    fn later(&self) -> Option<&Arc<AsyncWorld>> {
         match self {
-            Ground::Near { orders, .. } => orders.as_ref(),
-            Ground::Far(far) => Some(far),
+            Ground::Sync { orders, .. } => orders.as_ref(),
+            Ground::Async(later) => Some(later),
         }
     }
 
     /// Whether everything a dead golem had left here has gone home; false while that is under way.
     pub(crate) fn close(&self) -> Result<bool, Error> {
-        if let Ground::Near { orders: Some(far), .. } = self { far.close() } else { Ok(true) }
+        if let Ground::Sync { orders: Some(later), .. } = self { later.close() } else { Ok(true) }
     }
 
     /// Drops errands that wait and are not owed any more; returns an answer that came to one of them all the same.
     pub(crate) fn keep_only(&self, owed: &[Which]) -> Option<What> {
-        let far = self.far()?;
-        far.keep_only(owed);
-        far.unasked(owed)
+        let later = self.later()?;
+        later.keep_only(owed);
+        later.unasked(owed)
     }
 
     /// Whether an errand is under way.
     pub(crate) fn is_busy(&self) -> bool {
-        self.far().is_some_and(|far| far.is_busy())
+        self.later().is_some_and(|later| later.is_busy())
     }
 
-    pub(crate) fn is_far(&self) -> bool {
-        self.far().is_some()
+    pub(crate) fn is_async(&self) -> bool {
+        self.later().is_some()
     }
 
     /// The series it watches grow: its time goes as fast as that is there, and not faster.
     pub(crate) fn watches(&self) -> Option<&Path> {
-        if let Ground::Near { series, .. } = self { series.as_deref() } else { None }
+        if let Ground::Sync { series, .. } = self { series.as_deref() } else { None }
     }
 
     pub(crate) fn has_news(&self) -> bool {
-        self.far().is_some_and(|far| far.has_news())
+        self.later().is_some_and(|later| later.has_news())
     }
 
     /// Whether the answer to an errand is there.
     pub(crate) fn has_answers(&self) -> bool {
-        self.far().is_some_and(|far| far.has_answers())
+        self.later().is_some_and(|later| later.has_answers())
     }
 
     /// Why the world could not be reached when it was last asked; a bar that has not come yet is no reason.
     pub(crate) fn why_away(&self) -> Option<String> {
-        self.far().and_then(|far| far.why_away())
+        self.later().and_then(|later| later.why_away())
     }
 
     /// Why an order was refused, told once.
     pub(crate) fn says(&self) -> Option<String> {
-        self.far().and_then(|far| far.says())
+        self.later().and_then(|later| later.says())
     }
 
     pub(crate) fn silent_for(&self) -> Option<Duration> {
-        self.far().and_then(|far| far.silent_for())
+        self.later().and_then(|later| later.silent_for())
     }
 
     pub(crate) fn wait(&self, most: Duration) {
-        match self.far() {
-            Some(far) => far.wait(most),
+        match self.later() {
+            Some(later) => later.wait(most),
             None => std::thread::sleep(most),
         }
     }
 
     /// Waits until nothing is under way; false if that took too long.
     pub(crate) fn rest(&self, most: Duration) -> bool {
-        self.far().is_none_or(|far| far.rest(most))
+        self.later().is_none_or(|later| later.rest(most))
     }
 
     pub(crate) fn wakes(&self, waker: Waker) {
-        if let Some(far) = self.far() {
-            far.wakes(waker);
+        if let Some(later) = self.later() {
+            later.wakes(waker);
         }
     }
 }

@@ -28,7 +28,7 @@ use crate::Error;
 use crate::home::{GolemHome, Home};
 use crate::legacy::bundle::{self, Bundle};
 use crate::legacy::testament;
-use crate::view::herald::Herald;
+use crate::view::narrator::Narrator;
 
 /// The part of a confidence that each death leaves.
 pub const CROSSING: f64 = 0.85;
@@ -202,11 +202,11 @@ fn newborn(dead: &GolemHome) -> Result<Option<Life>, Error> {
     if reader.beginning()?.is_some() {
         return Ok(None);
     }
-    let (mut herald, mut newborn) = (Herald::new(), None);
+    let (mut narrator, mut newborn) = (Narrator::new(), None);
     // Only the first records are read.
     reader.replay(|record| {
-        herald.tell(&record, |_| {})?;
-        let Some(life) = herald.life().filter(|life| life.tick() == 0) else { return Ok(ControlFlow::Break(())) };
+        narrator.tell(&record, |_| {})?;
+        let Some(life) = narrator.life().filter(|life| life.tick() == 0) else { return Ok(ControlFlow::Break(())) };
         newborn = Some(life.clone());
         Ok::<_, Error>(ControlFlow::Continue(()))
     })?;

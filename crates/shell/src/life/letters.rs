@@ -2,7 +2,7 @@
 
 use golem::clade::Parcel;
 use golem::policy::Refusal;
-use golem::{Command, CommandId, Usdc, What, grimoire};
+use golem::{Command, CommandId, Usdc, What, grimoire, hex};
 use tracing::info;
 
 use super::listener::Listener;
@@ -37,7 +37,7 @@ impl Living {
             self.obey(self.own_id(), Command::Freeze { reason }, listener)?;
         }
         self.take_money(listener)?;
-        self.look_into_post(listener)?;
+        self.look_into_mail(listener)?;
         if !self.body.digested.is_empty() {
             self.body.put_off.clear();
         }
@@ -151,7 +151,7 @@ impl Living {
         if most(life.purse().given, credit) || most(life.capital().given, capital) {
             return Ok(Reply::Refused(format!("no golem may ever be given more than {}", Usdc::MOST)));
         }
-        let letter: String = letter.0.iter().map(|byte| format!("{byte:02x}")).collect();
+        let letter = hex::encode(&letter.0);
         let (id, taken) = (life.id(), life.transfers_taken());
         let sent = self.body.treasury().send_for(Some(&letter), id, taken, credit, capital);
         match sent {

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use golem::constitution::MindKind;
@@ -20,11 +20,12 @@ use world::Ledger;
 use super::body::{Body, Shelled};
 use super::ground::Ground;
 use super::listener::{Listener, Silent};
-use super::mind::Minding;
+use super::mind::Consulting;
 use super::writing::Writing;
 use super::{playbook, worlds};
 use crate::errands::Waker;
 use crate::home::{GolemHome, books};
+use crate::locks::lock;
 use crate::wall::Wall;
 use crate::{Error, durable};
 
@@ -36,7 +37,7 @@ pub struct Living {
     pub(super) body: Body,
     /// Since when a look is awaited, in a world on the wall clock.
     looking: Option<Instant>,
-    pub(super) minding: Minding,
+    pub(super) consulting: Consulting,
     /// The newest of its owner's questions that was answered, once those that wait for the answer were told.
     pub(super) answered: Option<CommandId>,
 }
@@ -49,7 +50,7 @@ impl Living {
         golem: Golem,
         treasury: Arc<Mutex<Treasury>>,
     ) -> Result<Living, Error> {
-        let there = treasury.lock().unwrap_or_else(PoisonError::into_inner);
+        let there = lock(&treasury);
         books::hold_treasury(&there, &place.name, golem.life())?;
         drop(there);
         if golem.life().birth().world.paper {
@@ -68,7 +69,7 @@ impl Living {
         if secret.hash() != golem.life().birth().secret_hash {
             return Err(Error::WrongSecret(place.secret()));
         }
-        let ground = worlds::stand(&place, golem.life(), writing.is_lodged())?;
+        let ground = worlds::ground(&place, golem.life(), writing.is_lodged())?;
         let observation = Observation::default();
         let (unsaid, grimoire, memory, rewritten) = (Vec::new(), None, None, false);
         let (thinking, waker) = (None, None);
@@ -91,7 +92,7 @@ impl Living {
             put_off: BTreeSet::new(),
             caught_up: false,
         };
-        Ok(Living { golem, body, looking: None, minding: Minding::default(), answered: None })
+        Ok(Living { golem, body, looking: None, consulting: Consulting::default(), answered: None })
     }
 
     pub fn place(&self) -> &GolemHome {
@@ -129,7 +130,7 @@ impl Living {
         if let Some(thinking) = &self.body.thinking {
             thinking.wakes(Arc::clone(&waker));
         }
-        if let Some(mind) = self.minding.mind() {
+        if let Some(mind) = self.consulting.mind() {
             mind.wakes(Arc::clone(&waker));
         }
         self.body.waker = Some(waker);
@@ -163,7 +164,7 @@ impl Living {
         loop {
             let since = self.life().seen().until.max(self.life().born());
             let memory = std::mem::take(&mut self.body.observation);
-            let shown = self.minding.take_shown();
+            let shown = self.consulting.take_shown();
             let look = |ground: &mut Ground| ground.look(since, now, memory);
             let Some((seen_at, seen)) = shown.map_or_else(|| look(&mut self.body.ground), |shown| Ok(Some(shown)))?
             else {
@@ -234,7 +235,7 @@ impl Living {
     /// Performs everything that is owed, until only errands under way are left.
     pub(super) fn perform(&mut self, listener: &mut impl Listener) -> Result<(), Error> {
         // An answer that is not owed any more may still be about money.
-        if self.body.ground.is_far() {
+        if self.body.ground.is_async() {
             let errands = |golem: &Golem| -> Vec<Which> {
                 let errand = |owed| if let Owed::Errand(errand) = owed { Some(errand.which()) } else { None };
                 golem.owed().filter_map(errand).collect()

@@ -2,7 +2,7 @@
 //! that takes longer is listened to on another thread, and one that crashes is started again there: it costs its golem
 //! no more than its word.
 
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use golem::Life;
@@ -17,6 +17,7 @@ use super::programs::{Run, keeper, rests};
 use crate::Error;
 use crate::errands::Waker;
 use crate::home::GolemHome;
+use crate::locks::{lock, recover};
 
 /// How long a program has to end when it is asked to.
 const BYE: Duration = Duration::from_secs(3);
@@ -75,7 +76,7 @@ pub(super) enum LookAnswer {
 
 /// The mind outside of a life, with what is known of it.
 #[derive(Default)]
-pub(super) struct Minding {
+pub(super) struct Consulting {
     /// Read from its file at the first tick.
     pub(super) mind: Option<Option<Mind>>,
     /// The look that the program works on; and since when.
@@ -91,7 +92,7 @@ pub(super) struct Minding {
     pub(super) told: Option<String>,
 }
 
-impl Minding {
+impl Consulting {
     pub(super) fn mind(&self) -> Option<&Mind> {
         self.mind.as_ref()?.as_ref()
     }
@@ -172,7 +173,7 @@ impl Mind {
     pub(super) fn wait(&self, most: Duration) {
         let state = self.0.state();
         let at_it = |state: &mut MindState| state.under_way.is_some();
-        drop(self.0.news.wait_timeout_while(state, most, at_it).unwrap_or_else(PoisonError::into_inner));
+        drop(recover(self.0.news.wait_timeout_while(state, most, at_it)));
     }
 
     /// The last trouble with the program, until it speaks again.
@@ -193,14 +194,14 @@ impl Drop for Mind {
         let until = Instant::now() + BYE;
         while !state.ended && Instant::now() < until {
             let left = until.saturating_duration_since(Instant::now());
-            state = self.0.news.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            state = recover(self.0.news.wait_timeout(state, left)).0;
         }
     }
 }
 
 impl Shared {
     fn state(&self) -> MutexGuard<'_, MindState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// Does the work that would keep a life waiting, until the mind is dropped.
@@ -239,7 +240,7 @@ impl Shared {
 
     fn next(&self) -> Option<Task> {
         let idle = |state: &mut MindState| state.task.is_none() && !state.gone;
-        let mut state = self.more.wait_while(self.state(), idle).unwrap_or_else(PoisonError::into_inner);
+        let mut state = recover(self.more.wait_while(self.state(), idle));
         if state.gone { None } else { state.task.take() }
     }
 

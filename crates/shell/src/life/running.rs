@@ -166,13 +166,13 @@ impl Living {
 
     /// Waits for a look that has not come yet.
     fn wait_for_world(&mut self, listener: &mut impl Listener) -> Result<(), Error> {
-        if self.is_minding() {
+        if self.is_consulting() {
             self.flush(listener)?;
             self.wait_for_mind(INBOX_EVERY);
             return Ok(());
         }
         // A world that answers soon is not worth a write of its own.
-        if self.body.ground.is_far() {
+        if self.body.ground.is_async() {
             self.body.ground.wait(SOON);
         }
         if self.body.ground.has_news() {

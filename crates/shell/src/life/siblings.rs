@@ -1,4 +1,4 @@
-//! A golem and the others of its home: words it tells them, by letter or across a host's post, and words it hears of
+//! A golem and the others of its home: words it tells them, by letter or across a host's mail, and words it hears of
 //! them.
 
 use std::path::PathBuf;
@@ -31,7 +31,7 @@ impl Body {
         self.say_afar(&parcel)?;
         // A death is the one word that the teller cannot be asked for again, so it is written down for each of them.
         if let Some((desk, name)) = self.writing.lodged().filter(|_| news != News::Death) {
-            return Ok(desk.post.send(name, &desk.board.after(name, PEERS), parcel));
+            return Ok(desk.mail.send(name, &desk.board.after(name, PEERS), parcel));
         }
         // A neighbour that cannot be read or written to is its owner's to see to; nothing here waits for it.
         let told = self.peers()?.iter().filter(|peer| write_to(peer, &parcel).is_ok()).count();
@@ -42,14 +42,14 @@ impl Body {
     /// there.
     fn say_afar(&self, parcel: &Parcel) -> Result<(), Error> {
         let Some((desk, name)) = self.writing.lodged() else { return Ok(()) };
-        let Some(shore) = &desk.shore else { return Ok(()) };
+        let Some(store) = &desk.river else { return Ok(()) };
         let bring = |rows| desk.bring(Batch { river: rows, ..Batch::default() });
-        shore.say(name, parcel, desk.now_ms(), bring).map_or(Ok(()), |brought| desk.wait(brought))
+        store.say(name, parcel, desk.now_ms(), bring).map_or(Ok(()), |brought| desk.wait(brought))
     }
 
     /// Tells siblings elsewhere what it told here while no host was up.
     fn say_rest_afar(&mut self, life: &Life) -> Result<(), Error> {
-        let said = |(desk, _): (&Desk, _)| desk.shore.as_ref().map(|shore| shore.said(life.id()));
+        let said = |(desk, _): (&Desk, _)| desk.river.as_ref().map(|store| store.said(life.id()));
         let Some(said) = self.writing.lodged().and_then(said).filter(|said| *said < life.clade().taught) else {
             return Ok(());
         };
@@ -80,7 +80,7 @@ impl Body {
 
     /// Words of siblings that wait to be heard.
     fn waiting(&self) -> Result<Vec<Parcel>, Error> {
-        let held = self.writing.lodged().map(|(desk, name)| desk.post.waiting(name)).unwrap_or_default();
+        let held = self.writing.lodged().map(|(desk, name)| desk.mail.waiting(name)).unwrap_or_default();
         let written =
             inbox::waiting(&self.place.inbox(), |_| true)?.into_iter().filter_map(|(_, letter)| match letter.body {
                 Text::News(parcel) => Some(parcel),
@@ -106,12 +106,12 @@ impl Body {
             Parcel::since(golem.life(), entries.iter(), heard)
         };
         if let Some((desk, name)) = self.writing.lodged() {
-            for (peer, id, taught) in desk.post.missed(name, &desk.board.before(name, PEERS)) {
+            for (peer, id, taught) in desk.mail.missed(name, &desk.board.before(name, PEERS)) {
                 let heard = life.clade().heard_of(id).taught;
                 if let (true, Ok(place)) = (taught > heard, self.place.home().golem(&peer))
                     && let Some(parcel) = told_since(&place, heard)
                 {
-                    desk.post.put(name, parcel);
+                    desk.mail.put(name, parcel);
                 }
             }
         } else if !self.caught_up && life.clade().heard.is_empty() {
@@ -127,9 +127,9 @@ impl Body {
 }
 
 impl Living {
-    /// Hears what waits for it at the host's post.
-    pub(super) fn look_into_post(&mut self, listener: &mut impl Listener) -> Result<(), Error> {
-        let held = self.body.writing.lodged().map(|(desk, name)| desk.post.waiting(name)).unwrap_or_default();
+    /// Hears what waits for it at the host's mail.
+    pub(super) fn look_into_mail(&mut self, listener: &mut impl Listener) -> Result<(), Error> {
+        let held = self.body.writing.lodged().map(|(desk, name)| desk.mail.waiting(name)).unwrap_or_default();
         // Findings of one teller are heard in its order: a later word that is done before an earlier one would hide,
         // after a kill, what was still to come of that.
         let mut unfinished = Vec::new();
@@ -146,7 +146,7 @@ impl Living {
                 unfinished.push(parcel.from);
             }
             if let (Some(rest), Some((desk, name))) = (rest, self.body.writing.lodged()) {
-                desk.post.heard(name, parcel, rest);
+                desk.mail.heard(name, parcel, rest);
             }
         }
         Ok(())

@@ -17,7 +17,7 @@ use crate::Error;
 use crate::errands::{Asking, Keep, Thinking};
 use crate::home::inbox;
 use crate::legacy::testament;
-use crate::view::herald::Herald;
+use crate::view::narrator::Narrator;
 
 /// Entries shown to a model.
 const RECALLED: usize = 12;
@@ -89,9 +89,9 @@ impl Body {
         self.writing.carry_over(&self.place)?;
         let reader = Reader::open(&self.place.database())?;
         let (golem, mut from) = reader.before(reader.tip()?.seq.saturating_sub(LATELY))?;
-        let (mut herald, mut told) = (golem.map_or_else(Herald::new, Herald::after), Vec::new());
+        let (mut narrator, mut told) = (golem.map_or_else(Narrator::new, Narrator::after), Vec::new());
         reader.read_on(&mut from, u64::MAX, |record| {
-            herald.tell(&record, |message| {
+            narrator.tell(&record, |message| {
                 if !message.message.is_routine() {
                     let words = serde_json::to_string(&message.message).expect("a message is plain data");
                     told.push((message.seq, golem::plain::line(&words, RECORD)));

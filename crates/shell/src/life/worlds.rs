@@ -60,34 +60,34 @@ pub fn open(home: &Home, spec: &Spec, ledger: Ledger) -> Result<Box<dyn World + 
 
 /// The ground that a life stands on from now on, brought to where it last saw it. `lodged` is one of very many, whose
 /// files are open only while something is written, and which no other process may run.
-pub(crate) fn stand(place: &GolemHome, life: &Life, lodged: bool) -> Result<Ground, Error> {
+pub(crate) fn ground(place: &GolemHome, life: &Life, lodged: bool) -> Result<Ground, Error> {
     let (home, id) = (place.home(), life.id());
     let spec = read(&life.birth().world.spec)?;
-    let busy = home.far_worlds().busy(id);
-    busy.iter().for_each(|far| far.seek(life.seen().until));
-    if let Some(far) = busy.as_ref().filter(|_| !spec.is_ordered()) {
-        return Ok(Ground::Far(Arc::clone(far)));
+    let busy = home.async_worlds().busy(id);
+    busy.iter().for_each(|world| world.seek(life.seen().until));
+    if let Some(world) = busy.as_ref().filter(|_| !spec.is_ordered()) {
+        return Ok(Ground::Async(Arc::clone(world)));
     }
     let ledger = || if lodged { Ledger::resting(place.ledger()) } else { Ledger::file(place.ledger()) };
     let hurry = Arc::new(AtomicBool::new(false));
     let away = |world, hurry| {
-        let far = home.far_worlds().open(id, world, &provider(&spec, id), place.frozen_marker(), hurry);
-        far.seek(life.seen().until);
-        far
+        let world = home.async_worlds().open(id, world, &provider(&spec, id), place.frozen_marker(), hurry);
+        world.seek(life.seen().until);
+        world
     };
-    let far = |world, hurry| Ok(Ground::Far(away(world, hurry)));
+    let later = |world, hurry| Ok(Ground::Async(away(world, hurry)));
     if let Spec::Checks { checks, bar_ms } = &spec {
         let run = checks::runner(place, Arc::clone(&hurry));
         let (bar, file) = (Span::millis(*bar_ms), place.check_results());
-        return far(Box::new(Checks::new(checks.clone(), bar, life.born(), Some(file), Some(run))?), hurry);
+        return later(Box::new(Checks::new(checks.clone(), bar, life.born(), Some(file), Some(run))?), hurry);
     }
     if let Spec::Outside { seed } = spec {
-        return far(Box::new(Outside::of(place, life, seed, ledger()?)?), hurry);
+        return later(Box::new(Outside::of(place, life, seed, ledger()?)?), hurry);
     }
     // The series shows on this thread; orders are carried out by the program, and only those are on record.
     let (shown, orders) = match busy {
         _ if !spec.is_ordered() => (ledger()?, None),
-        Some(far) => (Ledger::memory(), Some(far)),
+        Some(program) => (Ledger::memory(), Some(program)),
         None => {
             let orders = Box::new(Outside::orders(place, life, ledger()?)?);
             (Ledger::memory(), Some(away(orders, Arc::clone(&hurry))))
@@ -100,11 +100,11 @@ pub(crate) fn stand(place: &GolemHome, life: &Life, lodged: bool) -> Result<Grou
             let mut world = world;
             world.seek(life.seen().until)?;
             let series = if let Spec::Live { path, .. } = spec.plain() { Some(home.root().join(path)) } else { None };
-            Ok(Ground::Near { world, away: None, wall: home.wall().clone(), series, orders })
+            Ok(Ground::Sync { world, away: None, wall: home.wall().clone(), series, orders })
         }
         Some(latency) => {
             let slow = Box::new(Slow { world, latency, wall: home.wall().clone() });
-            far(slow, hurry)
+            later(slow, hurry)
         }
     }
 }

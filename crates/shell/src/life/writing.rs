@@ -12,8 +12,8 @@ use vault::{Batch, LogLine, Note, Reader, Vault};
 use super::desk::Desk;
 use crate::Error;
 use crate::home::GolemHome;
-use crate::river::Shore;
-use crate::view::herald::each;
+use crate::river::RiverStore;
+use crate::view::narrator::each;
 use crate::view::notes;
 use crate::view::status::Status;
 
@@ -44,9 +44,9 @@ impl Lodging {
     pub(crate) fn new(desk: Arc<Desk>, name: &Name, golem: &Golem, tip: Hash) -> Lodging {
         let (name, next): (Arc<str>, _) = (name.as_str().into(), golem.seq() + 1);
         let life = golem.life();
-        let unheard = |shore: &Shore| shore.unheard_by(life.id(), life.clade());
-        let unheard = desk.shore.as_ref().map(unheard).unwrap_or_default();
-        desk.post.arrive(&name, life.id(), life.clade().taught, unheard);
+        let unheard = |store: &RiverStore| store.unheard_by(life.id(), life.clade());
+        let unheard = desk.river.as_ref().map(unheard).unwrap_or_default();
+        desk.mail.arrive(&name, life.id(), life.clade().taught, unheard);
         let (lines, messages, notes) = (Vec::new(), Vec::new(), Vec::new());
         Lodging { desk, name, tip, next, lines, messages, notes, carried: true, refusals: 0 }
     }
@@ -97,7 +97,7 @@ impl Lodging {
 
 impl Drop for Lodging {
     fn drop(&mut self) {
-        self.desk.post.leave(&self.name);
+        self.desk.mail.leave(&self.name);
     }
 }
 

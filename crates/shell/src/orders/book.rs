@@ -5,18 +5,18 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
-use golem::{CommandId, GolemId, Name};
+use golem::{CommandId, GolemId, Name, hex};
 use serde::{Deserialize, Serialize};
 use vault::Reader;
 
 use super::order::{self, OrderState};
 use crate::Error;
 use crate::durable::sync_folder;
-use crate::hash::hex;
 use crate::home::inbox::{self, Body, Reply};
 use crate::home::{GolemHome, Home};
+use crate::locks::lock;
 
 /// How many orders of each golem are remembered at least.
 pub const REMEMBERED: usize = 1_000;
@@ -82,7 +82,7 @@ impl OrderKey {
     pub fn draw() -> OrderKey {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes).expect("the operating system gives random bytes");
-        OrderKey(hex(&bytes))
+        OrderKey(hex::encode(&bytes))
     }
 
     pub fn as_str(&self) -> &str {
@@ -113,7 +113,7 @@ impl Request {
     /// A request; `wanted` is everything that was said besides.
     pub fn new(key: OrderKey, order: &'static str, wanted: &impl Serialize) -> Request {
         let wanted = serde_json::to_vec(&(order, wanted)).expect("a request is plain data");
-        Request { key, order, asked: hex(&blake3::hash(&wanted).as_bytes()[..16]) }
+        Request { key, order, asked: hex::encode(&blake3::hash(&wanted).as_bytes()[..16]) }
     }
 }
 
@@ -179,7 +179,7 @@ impl OrderBook {
     }
 
     fn alone(&self, id: CommandId) -> MutexGuard<'_, ()> {
-        self.alone[usize::from(id.0[0] % 16)].lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.alone[usize::from(id.0[0] % 16)])
     }
 
     /// Goes on with an order from wherever it has got to.
@@ -228,7 +228,7 @@ impl OrderBook {
     }
 
     fn path(&self, golem: GolemId, id: CommandId) -> PathBuf {
-        self.folder.join(golem.to_string()).join(format!("{}.json", hex(&id.0)))
+        self.folder.join(golem.to_string()).join(format!("{}.json", hex::encode(&id.0)))
     }
 }
 

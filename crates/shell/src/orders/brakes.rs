@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{ErrorKind, Write};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use golem::{Command, GolemId};
 use rustix::process::{Pid, Signal, kill_process};
@@ -12,6 +12,7 @@ use vault::{Glance, Head, Holder, Log, Reader};
 
 use crate::Error;
 use crate::home::GolemHome;
+use crate::locks::lock;
 
 /// The effect of an order that stops something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -158,7 +159,7 @@ fn stop_whoever_lives(place: &GolemHome) -> String {
 /// once.
 fn stop(pid: u32) -> bool {
     static TOLD: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
-    let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut told = lock(&TOLD);
     let tell = |pid: Pid| kill_process(pid, Signal::TERM).is_ok();
     let is_told = told.contains(&pid) || i32::try_from(pid).ok().and_then(Pid::from_raw).is_some_and(tell);
     if is_told {

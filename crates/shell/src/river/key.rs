@@ -5,10 +5,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use golem::hex;
 use serde::{Deserialize, Serialize};
 use styx::Clade;
 
-use crate::hash::{hex, unhex};
 use crate::home::Home;
 use crate::{Error, private};
 
@@ -50,7 +50,7 @@ pub(crate) fn read(home: &Home) -> Result<Option<Clade>, Error> {
         return Ok(None);
     }
     let text = fs::read_to_string(&path).map_err(Error::io("cannot read", &path))?;
-    let clade = unhex(text.trim()).and_then(|bytes| Clade::of(&bytes));
+    let clade = hex::decode(text.trim()).and_then(|bytes| Clade::of(&bytes));
     clade.map(Some).ok_or_else(|| {
         Error::Damaged(format!(
             "{} does not hold a key; restore it from a backup, or move it away and join again",
@@ -82,7 +82,7 @@ pub fn accept(home: &Home, from: &Path) -> Result<Invitation, Error> {
     if invitation.bardo_clade != VERSION {
         return Err(refused("this program does not know its version"));
     }
-    let key = unhex(&invitation.key).ok_or_else(|| refused("it has no key"))?;
+    let key = hex::decode(&invitation.key).ok_or_else(|| refused("it has no key"))?;
     let clade = Clade::of(&key).ok_or_else(|| refused("it has no key"))?;
     match read(home)? {
         None => keep(home, &key)?,
@@ -100,5 +100,5 @@ pub fn accept(home: &Home, from: &Path) -> Result<Invitation, Error> {
 
 fn keep(home: &Home, key: &[u8]) -> Result<(), Error> {
     let path = path(home);
-    private::write(&path, format!("{}\n", hex(key)).as_bytes()).map_err(Error::io("cannot write", &path))
+    private::write(&path, format!("{}\n", hex::encode(key)).as_bytes()).map_err(Error::io("cannot write", &path))
 }

@@ -3,16 +3,15 @@
 
 use std::sync::Arc;
 
-use golem::GolemId;
+use golem::{GolemId, hex};
 use serde::{Deserialize, Serialize};
 use styx::keys::RowKind;
 use utoipa::ToSchema;
 use vault::Log;
 
 use super::key;
-use super::shore::{Books, RECEIPTS, Stand};
+use super::store::{Books, RECEIPTS, RiverState};
 use crate::Error;
-use crate::hash::hex;
 use crate::home::Home;
 use crate::view::figures::{count, several};
 use crate::view::portrait::Row;
@@ -27,7 +26,7 @@ pub struct Report {
     pub relay: Option<String>,
     pub archive: Option<String>,
     #[serde(flatten)]
-    pub stand: Stand,
+    pub state: RiverState,
     /// Words that not every other home has confirmed, and words that wait for earlier ones.
     pub unconfirmed: usize,
     pub held: usize,
@@ -86,34 +85,34 @@ pub fn report(home: &Home) -> Result<Option<Report>, Error> {
     let since = rows
         .iter()
         .find(|(key, _)| *key == RowKind::State.key(&[]))
-        .and_then(|(_, value)| serde_json::from_slice::<Stand>(value).ok());
+        .and_then(|(_, value)| serde_json::from_slice::<RiverState>(value).ok());
     let books = Books::of(&clade, me.unwrap_or_default(), rows);
     let sibling = |(speaker, heard, forked): (styx::Speaker, u64, Option<u64>)| Sibling {
         golem: speaker.golem.to_string(),
         name: books.name(speaker.golem).map(str::to_owned),
-        home: hex(&speaker.home),
+        home: hex::encode(&speaker.home),
         heard,
         forked,
     };
-    let death = |(golem, ended): (&GolemId, &super::shore::AnnouncedDeath)| Death {
+    let death = |(golem, ended): (&GolemId, &super::store::AnnouncedDeath)| Death {
         golem: golem.to_string(),
         name: ended.name.clone(),
         homes: ended.homes,
         archived: ended.archived,
         transmitted: ended.receipts() >= RECEIPTS,
     };
-    let since_ms = since.filter(|_| up).and_then(|stand| stand.since_ms);
+    let since_ms = since.filter(|_| up).and_then(|state| state.since_ms);
     let mut report = Report {
         clade: clade.owner().to_string(),
-        home: me.map(|me: [u8; 16]| hex(&me)),
+        home: me.map(|me: [u8; 16]| hex::encode(&me)),
         relay: given("styx.url"),
         archive: given("styx.archive"),
-        unconfirmed: books.bank.waiting(),
-        held: books.bank.held(),
-        homes: books.bank.homes().map(|(home, at_ms)| Other { home: hex(&home), at_ms }).collect(),
-        siblings: books.bank.heads().map(sibling).collect(),
+        unconfirmed: books.mailbox.waiting(),
+        held: books.mailbox.held(),
+        homes: books.mailbox.homes().map(|(home, at_ms)| Other { home: hex::encode(&home), at_ms }).collect(),
+        siblings: books.mailbox.heads().map(sibling).collect(),
         deaths: books.ended.iter().map(death).collect(),
-        stand: Stand { since_ms, ..books.stand },
+        state: RiverState { since_ms, ..books.state },
         told: Vec::new(),
     };
     report.told = told(&report, home.wall().now_ms().unsigned_abs());
@@ -122,13 +121,13 @@ pub fn report(home: &Home) -> Result<Option<Report>, Error> {
 
 /// The rows of the report: a topic and what there is to say.
 fn told(report: &Report, now_ms: u64) -> Vec<Row> {
-    let stand = &report.stand;
-    let connected = match (stand.since_ms, &stand.trouble) {
+    let state = &report.state;
+    let connected = match (state.since_ms, &state.trouble) {
         (Some(since), _) => format!("connected for {}", ago(now_ms, since)),
         (None, Some(why)) => format!("not connected: {why}"),
         (None, None) => "not connected: no host is up".to_owned(),
     };
-    let kept = match (stand.archived_ms, &stand.archive_trouble) {
+    let kept = match (state.archived_ms, &state.archive_trouble) {
         (_, Some(why)) => format!("cannot be written: {why}"),
         (Some(at), None) => format!("last written {} ago", ago(now_ms, at)),
         (None, None) => "nothing in it yet".to_owned(),
@@ -144,14 +143,14 @@ fn told(report: &Report, now_ms: u64) -> Vec<Row> {
             "words",
             format!(
                 "{} sent, {} heard; {} that not every home has confirmed, {} that wait for some before them",
-                count(stand.sent),
-                count(stand.heard),
+                count(state.sent),
+                count(state.heard),
                 count(report.unconfirmed as u64),
                 count(report.held as u64)
             ),
         ),
     ];
-    told.extend(stand.refused.iter().map(|(why, times)| ("refused", format!("{} times: {why}", count(*times)))));
+    told.extend(state.refused.iter().map(|(why, times)| ("refused", format!("{} times: {why}", count(*times)))));
     let other = |at_ms: u64| format!("was heard of {} ago", ago(now_ms, at_ms));
     told.extend(report.homes.iter().map(|one| ("home", format!("{} {}", &one.home[..8], other(one.at_ms)))));
     told.extend(report.siblings.iter().map(|one| ("sibling", sibling(one))));

@@ -4,11 +4,12 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, RwLock};
 use std::time::Duration;
 
 use super::histogram::Histogram;
 use super::status::{State, Status};
+use crate::locks::{lock, recover};
 use crate::wall::Wall;
 
 /// Messages kept for listeners that come back.
@@ -119,13 +120,13 @@ impl Board {
         if let (Some(cause), Some(State::Living | State::Asking | State::Dreaming | State::Paused | State::Frozen)) =
             (cause, before.map(|before| before.state))
         {
-            *self.deaths.lock().unwrap_or_else(PoisonError::into_inner).entry(cause).or_default() += 1;
+            *lock(&self.deaths).entry(cause).or_default() += 1;
         }
     }
 
     /// Deaths since the host came up, by the name of their cause.
     pub fn deaths(&self) -> BTreeMap<String, u64> {
-        self.deaths.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.deaths).clone()
     }
 
     /// When the newest backup was made, in seconds since 1970.
@@ -145,7 +146,7 @@ impl Board {
     /// are. After another run, all have changed.
     pub fn changed_after(&self, run: u64, change: u64) -> (Vec<Status>, u64, usize) {
         let change = if run == self.run { change } else { 0 };
-        let all = self.statuses.read().unwrap_or_else(PoisonError::into_inner);
+        let all = recover(self.statuses.read());
         let changed = all.values().filter(|status| status.change > change).cloned().collect();
         (changed, self.changes.load(Ordering::Relaxed), all.len())
     }
@@ -153,7 +154,7 @@ impl Board {
     /// The first changed statuses whose names come after this one, and whether there are more of them.
     pub fn page_after(&self, run: u64, change: u64, name: &str, most: usize) -> Page {
         let change = if run == self.run { change } else { 0 };
-        let all = self.statuses.read().unwrap_or_else(PoisonError::into_inner);
+        let all = recover(self.statuses.read());
         let later = all.range::<str, _>((Bound::Excluded(name), Bound::Unbounded));
         let mut changed = later.map(|(_, status)| status).filter(|status| status.change > change);
         let golems = changed.by_ref().take(most).cloned().collect();
@@ -165,16 +166,16 @@ impl Board {
     }
 
     pub fn all(&self) -> Vec<Status> {
-        self.statuses.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
+        recover(self.statuses.read()).values().cloned().collect()
     }
 
     pub fn one(&self, name: &str) -> Option<Status> {
-        self.statuses.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+        recover(self.statuses.read()).get(name).cloned()
     }
 
     /// The living golem after this name; after the last, the first.
     pub fn after(&self, name: &str, most: usize) -> Vec<String> {
-        let all = self.statuses.read().unwrap_or_else(PoisonError::into_inner);
+        let all = recover(self.statuses.read());
         let later = all.range::<str, _>((Bound::Excluded(name), Bound::Unbounded));
         let earlier = all.range::<str, _>((Bound::Unbounded, Bound::Excluded(name)));
         let living = later.chain(earlier).filter(|(_, status)| status.state.is_here());
@@ -183,7 +184,7 @@ impl Board {
 
     /// The living golem before this name; before the first, the last.
     pub fn before(&self, name: &str, most: usize) -> Vec<String> {
-        let all = self.statuses.read().unwrap_or_else(PoisonError::into_inner);
+        let all = recover(self.statuses.read());
         let earlier = all.range::<str, _>((Bound::Unbounded, Bound::Excluded(name))).rev();
         let later = all.range::<str, _>((Bound::Excluded(name), Bound::Unbounded)).rev();
         let living = earlier.chain(later).filter(|(_, status)| status.state.is_here());
@@ -191,11 +192,11 @@ impl Board {
     }
 
     fn write(&self) -> std::sync::RwLockWriteGuard<'_, BTreeMap<String, Status>> {
-        self.statuses.write().unwrap_or_else(PoisonError::into_inner)
+        recover(self.statuses.write())
     }
 
     fn recent(&self) -> MutexGuard<'_, Recent> {
-        self.recent.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.recent)
     }
 
     /// Passes messages on; the oldest are forgotten.
@@ -234,7 +235,7 @@ impl Board {
     pub fn wait(&self, number: u64, patience: Duration) -> bool {
         let waits = |recent: &mut Recent| recent.next <= number && !recent.closed;
         let waited = self.news.wait_timeout_while(self.recent(), patience, waits);
-        !waited.unwrap_or_else(PoisonError::into_inner).0.closed
+        !recover(waited).0.closed
     }
 
     pub fn close(&self) {
@@ -244,7 +245,7 @@ impl Board {
 
     /// Records why the log cannot be written, or that it can again; true if that is news.
     pub fn troubled(&self, trouble: Option<String>) -> bool {
-        let mut now = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut now = lock(&self.trouble);
         let new = now.log != trouble;
         now.log = trouble;
         new
@@ -252,7 +253,7 @@ impl Board {
 
     /// Records why the golems' own files cannot be written, all of them, or that they can again; true if that is news.
     pub fn files_troubled(&self, trouble: Option<String>) -> bool {
-        let mut now = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut now = lock(&self.trouble);
         let new = now.files.is_some() != trouble.is_some();
         now.files = trouble;
         new
@@ -260,7 +261,7 @@ impl Board {
 
     /// Records that the settings in the file are wrong, or right again; true if that is news.
     pub fn settings_wrong(&self, why: Option<String>) -> bool {
-        let mut now = self.settings.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut now = lock(&self.settings);
         let new = *now != why;
         *now = why;
         new
@@ -268,12 +269,12 @@ impl Board {
 
     /// Why the settings in the file are not the ones in use.
     pub fn why_old_settings(&self) -> Option<String> {
-        self.settings.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.settings).clone()
     }
 
     /// Why no golem can be written, if none can.
     pub fn trouble(&self) -> Option<String> {
-        let now = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = lock(&self.trouble);
         now.log.clone().or_else(|| now.files.clone())
     }
 }

@@ -14,7 +14,7 @@ use golem::{Life, Record, Usdc, stress};
 use serde::{Deserialize, Serialize};
 use vault::Reader;
 
-use super::herald::Herald;
+use super::narrator::Narrator;
 use crate::{Error, GolemHome};
 
 const DAY: f64 = 86_400_000.0;
@@ -78,18 +78,18 @@ pub struct LookRow {
 impl History {
     pub fn read(place: &GolemHome) -> Result<History, Error> {
         let reader = Reader::open(&place.database())?;
-        let mut herald = Herald::before(&reader)?;
-        let (mut history, mut heard) = (History::before(herald.life()), ClaimLog::default());
+        let mut narrator = Narrator::before(&reader)?;
+        let (mut history, mut heard) = (History::before(narrator.life()), ClaimLog::default());
         reader.replay(|record| {
-            history.take_in(&record, &mut herald)?;
-            if let Some(life) = herald.life() {
+            history.take_in(&record, &mut narrator)?;
+            if let Some(life) = narrator.life() {
                 heard.hear(&record, life);
             }
             Ok::<_, Error>(ControlFlow::Continue(()))
         })?;
         history.sign = heard.sign();
         history.information = heard.windows;
-        history.life = herald.life().cloned();
+        history.life = narrator.life().cloned();
         Ok(history)
     }
 
@@ -122,9 +122,9 @@ impl History {
     }
 
     /// Takes in the next record.
-    pub(super) fn take_in(&mut self, record: &Record, herald: &mut Herald) -> Result<(), Error> {
-        herald.tell(record, |_| {})?;
-        if let Some(life) = herald.life() {
+    pub(super) fn take_in(&mut self, record: &Record, narrator: &mut Narrator) -> Result<(), Error> {
+        narrator.tell(record, |_| {})?;
+        if let Some(life) = narrator.life() {
             record.events.iter().for_each(|event| self.hear(event, life));
         }
         Ok(())

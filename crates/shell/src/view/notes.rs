@@ -6,7 +6,7 @@ use golem::policy::Refusal;
 use golem::wire::Message;
 use vault::Note;
 
-use super::herald::Told;
+use super::narrator::Told;
 use super::saying::sentence;
 
 /// Every kind of note there is.

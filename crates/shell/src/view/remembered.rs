@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use vault::Reader;
 
-use super::herald::Herald;
 use super::history::{Course, History};
+use super::narrator::Narrator;
 use super::pictures::Pictures;
 use crate::{Error, GolemHome};
 
@@ -48,14 +48,14 @@ fn history(place: &GolemHome) -> Result<History, Error> {
     // A state that the journal does not continue from is not of this life, whatever it says.
     let gone_on = known.and_then(|(course, golem)| {
         let seq = golem.seq();
-        live_on(&reader, History::of(course), Herald::after(golem), seq).ok()
+        live_on(&reader, History::of(course), Narrator::after(golem), seq).ok()
     });
     let before = before.filter(|_| gone_on.is_some());
     let (history, seq) = match gone_on {
         Some(there) => there,
         None => {
-            let herald = Herald::before(&reader)?;
-            live_on(&reader, History::before(herald.life()), herald, 0)?
+            let narrator = Narrator::before(&reader)?;
+            live_on(&reader, History::before(narrator.life()), narrator, 0)?
         }
     };
     if before.is_none_or(|before| seq >= before + OFTEN) {
@@ -66,17 +66,17 @@ fn history(place: &GolemHome) -> Result<History, Error> {
 }
 
 /// Lives through every record after this one; the last of them.
-fn live_on(reader: &Reader, mut history: History, mut herald: Herald, after: u64) -> Result<(History, u64), Error> {
+fn live_on(reader: &Reader, mut history: History, mut narrator: Narrator, after: u64) -> Result<(History, u64), Error> {
     let mut seq = after;
     let mut each = |record: golem::Record| {
         seq = record.seq;
-        history.take_in(&record, &mut herald).map(|()| ControlFlow::Continue(()))
+        history.take_in(&record, &mut narrator).map(|()| ControlFlow::Continue(()))
     };
     match after {
         0 => reader.replay(&mut each).map(|_| ())?,
         _ => reader.replay_from(after + 1, &mut each)?,
     }
-    history.life = herald.life().cloned();
+    history.life = narrator.life().cloned();
     Ok((history, seq))
 }
 

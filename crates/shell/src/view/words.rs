@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use vault::Reader;
 
-use super::herald::Herald;
+use super::narrator::Narrator;
 use super::shapes;
 use crate::{Error, GolemHome};
 
@@ -319,14 +319,14 @@ fn money(life: &Life, place: &GolemHome) -> Money {
 
 /// The price of a unit at the first look; only the first records are read for it.
 fn first_unit(place: &GolemHome) -> Option<Usdc> {
-    let (mut herald, mut first) = (Herald::new(), None);
+    let (mut narrator, mut first) = (Narrator::new(), None);
     let reader = Reader::open(&place.database()).ok()?;
     if reader.beginning().ok()?.is_some() {
         return None;
     }
     let read = reader.replay(|record| {
-        herald.tell(&record, |_| {})?;
-        first = herald.life().map(|life| life.seen().unit).filter(|unit| unit.is_positive());
+        narrator.tell(&record, |_| {})?;
+        first = narrator.life().map(|life| life.seen().unit).filter(|unit| unit.is_positive());
         Ok::<_, Error>(if first.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     });
     read.ok().and(first)

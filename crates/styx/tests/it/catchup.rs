@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use styx::bank::{Bank, Came};
 use styx::client::connect;
+use styx::mailbox::{Came, Mailbox};
 use styx::wire::{Down, Put, Up};
 use styx::{Class, Guests};
 use testing::cluster::{Cluster, Teller, clade, full, gateway, hear, plenty, put_all};
@@ -18,15 +18,15 @@ async fn who_was_away_has_soon_heard_everything() {
     let (mut mouth, mut ear) = connect(&url, &ours, [1; 16]).await.unwrap();
     put_all(&mut mouth, &mut ear, said).await;
     let (mut mouth, mut ear) = connect(&url, &ours, [2; 16]).await.unwrap();
-    let mut bank = Bank::new(ours, [2; 16]);
+    let mut mailbox = Mailbox::new(ours, [2; 16]);
     let began = Instant::now();
-    mouth.say(&Up::After { sequence: bank.place }).await.unwrap();
+    mouth.say(&Up::After { sequence: mailbox.place }).await.unwrap();
     let (mut heard, mut frames) = (0, 0);
     while heard < number {
         let Down::Words { words } = hear(&mut ear).await else { continue };
         frames += 1;
         for kept in words {
-            let (came, _) = bank.take(kept.sequence, &kept.envelope, 10_000);
+            let (came, _) = mailbox.take(kept.sequence, &kept.envelope, 10_000);
             let Came::Words(words) = came else { panic!("{came:?}") };
             heard += words.len();
         }

@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use golem::GolemId;
-use styx::bank::{Bank, Came, RowChange};
 use styx::client::{Ear, Error, Mouth, connect};
+use styx::mailbox::{Came, Mailbox, RowChange};
 use styx::wire::{Down, Put, Up};
 use styx::{Clade, Class, Gateway, Guests, River, Shape};
 use testing::cluster::{Cluster, Dice, clade, full, plenty};
@@ -113,7 +113,7 @@ struct Counts {
 }
 
 struct Home {
-    bank: Bank,
+    mailbox: Mailbox,
     /// What survives it.
     disk: BTreeMap<Vec<u8>, Vec<u8>>,
     clade: Arc<Clade>,
@@ -139,9 +139,9 @@ impl From<Error> for End {
 impl Home {
     fn new(clade: &Arc<Clade>, n: u8) -> Home {
         let (name, counts) = ([n; 16], Arc::default());
-        let bank = Bank::new(Arc::clone(clade), name);
+        let mailbox = Mailbox::new(Arc::clone(clade), name);
         let (disk, taken) = (BTreeMap::new(), HashSet::new());
-        Home { bank, disk, clade: Arc::clone(clade), name, began: Instant::now(), taken, counts }
+        Home { mailbox, disk, clade: Arc::clone(clade), name, began: Instant::now(), taken, counts }
     }
 
     fn now_ms(&self) -> u64 {
@@ -171,10 +171,10 @@ impl Home {
             };
             if matches!(end, End::Killed) {
                 self.counts.kills.fetch_add(1, Ordering::Relaxed);
-                self.bank = Bank::of(Arc::clone(&self.clade), self.name, self.disk.clone());
+                self.mailbox = Mailbox::of(Arc::clone(&self.clade), self.name, self.disk.clone());
                 self.taken.clear();
             }
-            self.bank.unsent();
+            self.mailbox.unsent();
             sleep(Duration::from_millis(50)).await;
         }
     }
@@ -182,7 +182,7 @@ impl Home {
     async fn talk(&mut self, mut mouth: Mouth, mut ear: Ear, may_say: &AtomicU64) -> Result<(), End> {
         let mut tick = tokio::time::interval(Duration::from_millis(10));
         let (mut id, mut open) = (0, HashMap::new());
-        mouth.say(&Up::After { sequence: self.bank.place }).await?;
+        mouth.say(&Up::After { sequence: self.mailbox.place }).await?;
         loop {
             tokio::select! {
                 said = ear.hear() => match said? {
@@ -195,9 +195,9 @@ impl Home {
                         self.counts.acknowledged.fetch_add(places.len() as u64, Ordering::Relaxed);
                         self.taken.extend(places.iter().filter_map(|(id, _)| open.remove(id)));
                     }
-                    Down::Here { sequence } if sequence < self.bank.place => {
+                    Down::Here { sequence } if sequence < self.mailbox.place => {
                         self.counts.rereads.fetch_add(1, Ordering::Relaxed);
-                        self.bank.place = 0;
+                        self.mailbox.place = 0;
                         mouth.say(&Up::After { sequence: 0 }).await?;
                     }
                     // What it does not keep is to be said again, on a new line.
@@ -215,7 +215,7 @@ impl Home {
     }
 
     fn hear(&mut self, place: u64, envelope: &[u8]) -> Result<(), End> {
-        let (came, rows) = self.bank.take(place, envelope, self.now_ms());
+        let (came, rows) = self.mailbox.take(place, envelope, self.now_ms());
         self.write(rows)?;
         match came {
             Came::Words(words) => {
@@ -237,22 +237,22 @@ impl Home {
         let (golem, now) = (GolemId(self.name), self.now_ms());
         for _ in 0..AT_ONCE {
             let own = self.counts.said.load(Ordering::Relaxed) + 1;
-            if own > may_say.load(Ordering::Relaxed) || self.bank.waiting() >= WINDOW {
+            if own > may_say.load(Ordering::Relaxed) || self.mailbox.waiting() >= WINDOW {
                 break;
             }
-            let rows = self.bank.say(golem, Class::Delta, own, &own.to_le_bytes(), now);
+            let rows = self.mailbox.say(golem, Class::Delta, own, &own.to_le_bytes(), now);
             self.write(rows)?;
             self.counts.said.store(own, Ordering::Relaxed);
         }
         let mut puts = Vec::new();
-        for (word, _) in self.bank.due(now, AT_ONCE) {
+        for (word, _) in self.mailbox.due(now, AT_ONCE) {
             let again = self.taken.contains(&word.header.number);
             self.counts.again.fetch_add(u64::from(again), Ordering::Relaxed);
             open.insert(first + puts.len() as u64, word.header.number);
             puts.push(Put::new(&word, again));
         }
-        puts.extend(self.bank.receipt(now).map(|receipt| Put::new(&receipt, false)));
-        let (words, rows) = self.bank.settle(now);
+        puts.extend(self.mailbox.receipt(now).map(|receipt| Put::new(&receipt, false)));
+        let (words, rows) = self.mailbox.settle(now);
         assert!(words.is_empty(), "nothing is given up here");
         self.write(rows)?;
         Ok(puts)

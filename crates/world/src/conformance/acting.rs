@@ -28,7 +28,7 @@ pub(super) struct Acted {
 }
 
 /// A world that stands on a bar.
-struct Stand<'a, W: ?Sized> {
+struct OpenedWorld<'a, W: ?Sized> {
     open: Open<'a, W>,
     /// `None` only before the world is first opened.
     world: Option<Box<W>>,
@@ -37,12 +37,12 @@ struct Stand<'a, W: ?Sized> {
     at: usize,
 }
 
-impl<'a, W: World + ?Sized> Stand<'a, W> {
-    fn new(open: Open<'a, W>, bars: &'a [Bar], at: usize) -> Checked<Stand<'a, W>> {
-        let mut stand = Stand { open, world: None, manifest: Manifest::default(), bars, at };
-        stand.reopen()?;
-        stand.manifest = stand.world().manifest();
-        Ok(stand)
+impl<'a, W: World + ?Sized> OpenedWorld<'a, W> {
+    fn new(open: Open<'a, W>, bars: &'a [Bar], at: usize) -> Checked<OpenedWorld<'a, W>> {
+        let mut opened = OpenedWorld { open, world: None, manifest: Manifest::default(), bars, at };
+        opened.reopen()?;
+        opened.manifest = opened.world().manifest();
+        Ok(opened)
     }
 
     /// Opens the world again as after a crash: anything not durable is gone.
@@ -130,45 +130,45 @@ fn are_amounts(cash: Usdc, fee: Usdc, gas: Usdc) -> bool {
 }
 
 pub(super) fn refuses_nonsense<W: World + ?Sized>(open: Open<'_, W>, bars: &[Bar]) -> Checked {
-    let mut stand = Stand::new(open, bars, 10)?;
-    let (known, one) = (stand.manifest.actions.len() as u8, stand.one());
+    let mut opened = OpenedWorld::new(open, bars, 10)?;
+    let (known, one) = (opened.manifest.actions.len() as u8, opened.one());
     let orders = (0..known).flat_map(|action| [0, -one, i64::MIN, i64::MAX].map(|units| (action, units)));
     let refused = |wrong: String| format!("nonsense is refused, not an error: {wrong}");
     for (key, (action, units)) in (900..).zip(orders.chain([(known, one), (u8::MAX, one)])) {
         let order = Order::open(action, units);
-        let quote = stand.preview(&order).map_err(refused)?;
+        let quote = opened.preview(&order).map_err(refused)?;
         hold(quote.is_none(), || {
             format!("it quotes {units} units of action {action}, which is impossible; it must answer without a quote")
         })?;
-        let fate = stand.commit(key, &order).map_err(refused)?;
-        let fate = stand.await_fate(key, fate)?;
+        let fate = opened.commit(key, &order).map_err(refused)?;
+        let fate = opened.await_fate(key, fate)?;
         hold(fate == Fate::Never, || format!("it does {units} units of action {action}"))?;
     }
     Ok(())
 }
 
 pub(super) fn previews_without_acting<W: World + ?Sized>(open: Open<'_, W>, bars: &[Bar], sound: bool) -> Checked {
-    let mut stand = Stand::new(open, bars, bars.len() / 2)?;
-    let two = 2 * stand.one();
-    let Some(adding) = stand.order(Effect::Adds, two) else { return Ok(()) };
-    let first = stand.preview(&adding)?;
+    let mut opened = OpenedWorld::new(open, bars, bars.len() / 2)?;
+    let two = 2 * opened.one();
+    let Some(adding) = opened.order(Effect::Adds, two) else { return Ok(()) };
+    let first = opened.preview(&adding)?;
     for _ in 0..10 {
-        let again = stand.preview(&adding)?;
+        let again = opened.preview(&adding)?;
         hold(again == first, || "the same preview at the same bar gives another quote".into())?;
     }
-    if let Some(reducing) = stand.order(Effect::Reduces, two) {
-        let fate = stand.commit(800, &reducing)?;
-        let gone = stand.await_fate(800, fate)?;
+    if let Some(reducing) = opened.order(Effect::Reduces, two) {
+        let fate = opened.commit(800, &reducing)?;
+        let gone = opened.await_fate(800, fate)?;
         hold(gone == Fate::Never, || "it takes back units that were only previewed".into())?;
     }
-    let (at, since) = (stand.at, stand.now());
-    let rest = tell(stand.world(), since, bars[bars.len() - 1].closed)?;
+    let (at, since) = (opened.at, opened.now());
+    let rest = tell(opened.world(), since, bars[bars.len() - 1].closed)?;
     hold(!sound || rest == bars[at + 1..], || "previewing changed what happened afterwards".into())
 }
 
 /// A trial of a world: orders, and the fates it gives them.
 struct Trial<'a, 'f, W: ?Sized> {
-    stand: Stand<'a, W>,
+    opened: OpenedWorld<'a, W>,
     fates: Fates,
     found: &'f mut Findings,
 }
@@ -178,20 +178,20 @@ pub(super) fn acts_once_and_within_bounds<W: World + ?Sized>(
     bars: &[Bar],
     found: &mut Findings,
 ) -> Acted {
-    let Some(stand) = found.of(Stand::new(open, bars, bars.len() / THIRD)) else { return Acted::default() };
-    let mut trial = Trial { stand, fates: Fates::new(), found };
+    let Some(opened) = found.of(OpenedWorld::new(open, bars, bars.len() / THIRD)) else { return Acted::default() };
+    let mut trial = Trial { opened, fates: Fates::new(), found };
     let acted = trial.acts();
     trial.found.of(acted);
     let told = trial.tells_the_same_fates();
     trial.found.of(told);
-    Acted { fates: trial.fates, at: trial.stand.at }
+    Acted { fates: trial.fates, at: trial.opened.at }
 }
 
 impl<W: World + ?Sized> Trial<'_, '_, W> {
     fn acts(&mut self) -> Checked {
-        let (began, two) = (self.stand.at, 2 * self.stand.one());
-        let Some(adding) = self.stand.order(Effect::Adds, two) else { return Ok(()) };
-        let quote = self.stand.preview(&adding)?;
+        let (began, two) = (self.opened.at, 2 * self.opened.one());
+        let Some(adding) = self.opened.order(Effect::Adds, two) else { return Ok(()) };
+        let quote = self.opened.preview(&adding)?;
         let quote = quote.ok_or("a world that refuses two units at any cost cannot be checked")?;
         let done = self.order(1, &adding)?.outcome().filter(|done| done.units > 0);
         let done = done.ok_or("a world that refuses what it quoted, without bounds, cannot be checked")?;
@@ -211,12 +211,12 @@ impl<W: World + ?Sized> Trial<'_, '_, W> {
 
     /// Gives an order, and waits for its fate.
     fn order(&mut self, key: u64, order: &Order) -> Checked<Fate> {
-        let mut fate = self.stand.commit(key, order)?;
+        let mut fate = self.opened.commit(key, order)?;
         if fate == Fate::Pending {
             // A golem that is not sure whether an order was sent sends it again.
-            fate = self.stand.commit(key, order)?;
+            fate = self.opened.commit(key, order)?;
         }
-        let fate = self.stand.await_fate(key, fate)?;
+        let fate = self.opened.await_fate(key, fate)?;
         self.take_down(key, order, fate)?;
         Ok(fate)
     }
@@ -225,7 +225,7 @@ impl<W: World + ?Sized> Trial<'_, '_, W> {
         if let Fate::Done(done) = fate {
             // Other amounts cannot be added up.
             hold(are_amounts(done.cash, done.fee, done.gas), || format!("key {key} cannot have come to {done:?}"))?;
-            let Manifest { lot, actions, .. } = &self.stand.manifest;
+            let Manifest { lot, actions, .. } = &self.opened.manifest;
             if let Some(sentence) = excess(order, actions[usize::from(order.action)].effect, &done) {
                 self.found.say(sentence);
             }
@@ -239,7 +239,7 @@ impl<W: World + ?Sized> Trial<'_, '_, W> {
 
     /// Checks that a key keeps its fate, whatever is ordered under it later.
     fn keeps(&mut self, key: u64, order: &Order, otherwise: &str) -> Checked {
-        let again = self.stand.commit(key, order)?;
+        let again = self.opened.commit(key, order)?;
         if !self.fates.contains(&(key, again)) {
             self.found.say(otherwise);
         }
@@ -247,7 +247,7 @@ impl<W: World + ?Sized> Trial<'_, '_, W> {
     }
 
     fn rules_out(&mut self, adding: &Order) -> Checked {
-        if self.stand.reconcile(50)? != Fate::Never {
+        if self.opened.reconcile(50)? != Fate::Never {
             self.found.say("it knows of a key that was never sent");
         }
         if self.order(50, adding)? != Fate::Never {
@@ -273,7 +273,7 @@ impl<W: World + ?Sized> Trial<'_, '_, W> {
     }
 
     fn does_nothing_after_the_end(&mut self, key: u64, order: &Order) -> Checked {
-        let until = self.stand.now() - Span::millis(1);
+        let until = self.opened.now() - Span::millis(1);
         let fate = self.order(key, &Order { until, ..*order })?;
         if fate.outcome().is_some_and(|done| done.units != 0) {
             self.found.say(format!(
@@ -286,10 +286,10 @@ impl<W: World + ?Sized> Trial<'_, '_, W> {
     /// Sends two orders at a time, and asks about the second first.
     fn tells_two_apart(&mut self, adding: &Order) -> Checked {
         let (large, small) = (*adding, Order { units: adding.units / 2, ..*adding });
-        let first = self.stand.commit(20, &small)?;
-        let second = self.stand.commit(21, &large)?;
-        let second = self.stand.await_fate(21, second)?;
-        let first = self.stand.await_fate(20, first)?;
+        let first = self.opened.commit(20, &small)?;
+        let second = self.opened.commit(21, &large)?;
+        let second = self.opened.await_fate(21, second)?;
+        let first = self.opened.await_fate(20, first)?;
         let fits = |fate: Fate| fate.outcome().is_none_or(|done| excess(&small, Effect::Adds, &done).is_none());
         if !fits(first) && (first == second || fits(second)) {
             self.found.say("asked about key 20, it gives the fate of key 21");
@@ -299,22 +299,22 @@ impl<W: World + ?Sized> Trial<'_, '_, W> {
     }
 
     fn is_opened_again_meanwhile(&mut self, adding: &Order) -> Checked {
-        let before = self.stand.commit(90, adding)?;
-        self.stand.reopen()?;
-        let after = self.stand.reconcile(90)?;
+        let before = self.opened.commit(90, adding)?;
+        self.opened.reopen()?;
+        let after = self.opened.reconcile(90)?;
         if before != Fate::Pending && after != before {
             self.found.say("reopened at once, it gives another fate for key 90");
         }
-        let fate = self.stand.await_fate(90, after)?;
+        let fate = self.opened.await_fate(90, after)?;
         self.take_down(90, adding, fate)?;
         self.keeps(90, adding, "reopened at once, it does key 90 again")
     }
 
     fn gets_no_less_than_the_least(&mut self) -> Checked {
-        let one = self.stand.one();
-        let Some(reducing) = self.stand.order(Effect::Reduces, one) else { return Ok(()) };
+        let one = self.opened.one();
+        let Some(reducing) = self.opened.order(Effect::Reduces, one) else { return Ok(()) };
         for (key, halves) in (40..).zip([1, 2, 3, 4]) {
-            let quote = self.stand.preview(&reducing)?.ok_or(NOT_GIVEN_UP)?;
+            let quote = self.opened.preview(&reducing)?.ok_or(NOT_GIVEN_UP)?;
             let least = (quote.cash - quote.fee).max(Usdc::ZERO).share(halves, 2);
             self.order(key, &Order { least, ..reducing })?;
             self.keeps(key, &reducing, "a key keeps its fate even if its floor is lowered later")?;
@@ -329,8 +329,8 @@ impl<W: World + ?Sized> Trial<'_, '_, W> {
         let (held, paid) = done.fold((0_i64, Usdc::ZERO), |(held, paid), done| {
             (held.saturating_add(done.units), paid + done.fee - done.cash)
         });
-        let Some(reducing) = self.stand.order(Effect::Reduces, held) else { return Ok(()) };
-        self.stand.preview(&reducing)?.ok_or(NOT_GIVEN_UP)?;
+        let Some(reducing) = self.opened.order(Effect::Reduces, held) else { return Ok(()) };
+        self.opened.preview(&reducing)?.ok_or(NOT_GIVEN_UP)?;
         let done = self.order(70, &reducing)?.outcome().ok_or(NOT_GIVEN_UP)?;
         hold(done.units == -held, || {
             format!(
@@ -340,13 +340,13 @@ impl<W: World + ?Sized> Trial<'_, '_, W> {
         })?;
         let got = done.cash - done.fee;
         // Later it may well pay.
-        if self.stand.at == began && got > paid {
+        if self.opened.at == began && got > paid {
             self.found.say(format!(
                 "{got} came back for what had just cost {paid}: going in and out on the spot must not pay"
             ));
         }
         self.keeps(70, &reducing, "the same key gave another outcome")?;
-        if self.order(71, &Order { units: self.stand.one(), ..reducing })? != Fate::Never {
+        if self.order(71, &Order { units: self.opened.one(), ..reducing })? != Fate::Never {
             self.found.say("it takes back more than it ever gave; something was done twice");
         }
         Ok(())
@@ -354,7 +354,7 @@ impl<W: World + ?Sized> Trial<'_, '_, W> {
 
     fn tells_the_same_fates(&mut self) -> Checked {
         for (key, fate) in &self.fates {
-            let told = self.stand.reconcile(*key)?;
+            let told = self.opened.reconcile(*key)?;
             hold(told == *fate, || format!("asked again about key {key}, it gives another fate"))?;
         }
         Ok(())
@@ -395,20 +395,20 @@ pub(super) fn remembers_its_bars<W: World + ?Sized>(open: Open<'_, W>, bars: &[B
     hold(before == bars[..=third], || "an action changed the past".into())?;
     let after = tell(&mut *world, bars[third].closed, last)?;
     drop(world);
-    let mut stand = Stand::new(open, bars, third)?;
-    let retold = tell(stand.world(), bars[third].closed, last)?;
+    let mut opened = OpenedWorld::new(open, bars, third)?;
+    let retold = tell(opened.world(), bars[third].closed, last)?;
     hold(retold == after, || "reopened, it tells another future than before".into())
 }
 
 pub(super) fn remembers_its_fates<W: World + ?Sized>(open: Open<'_, W>, bars: &[Bar], acted: &Acted) -> Checked {
-    let mut stand = Stand::new(open, bars, acted.at)?;
-    let two = 2 * stand.one();
-    let adding = stand.order(Effect::Adds, two);
+    let mut opened = OpenedWorld::new(open, bars, acted.at)?;
+    let two = 2 * opened.one();
+    let adding = opened.order(Effect::Adds, two);
     for (key, fate) in &acted.fates {
-        let told = stand.reconcile(*key)?;
+        let told = opened.reconcile(*key)?;
         hold(told == *fate, || format!("reopened, it has forgotten what became of key {key}"))?;
         if let Some(adding) = &adding {
-            let done = stand.commit(*key, adding)?;
+            let done = opened.commit(*key, adding)?;
             hold(done == *fate, || format!("reopened, it does key {key} again"))?;
         }
     }

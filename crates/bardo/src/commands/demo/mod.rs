@@ -19,7 +19,7 @@ use shell::life::birth::{Wish, birth};
 use shell::life::heirs::{self, Estate, Heir};
 use shell::life::{Ending, Listener, Living, Pace, Run};
 use shell::view::figures::several;
-use shell::view::herald::Herald;
+use shell::view::narrator::Narrator;
 use shell::{Error, GolemHome, Home};
 
 use crate::args::DemoArgs;
@@ -276,7 +276,7 @@ fn reckon(all: &[&GolemHome], screen: &mut Screen) -> Result<(), Error> {
 
 /// Tells a life as it is acknowledged.
 struct Teller<'a> {
-    herald: Herald,
+    narrator: Narrator,
     story: Story,
     screen: &'a mut Screen,
     /// Only time is shown.
@@ -285,15 +285,15 @@ struct Teller<'a> {
 
 impl<'a> Teller<'a> {
     fn new(living: &Living, screen: &'a mut Screen) -> Teller<'a> {
-        Teller { herald: Herald::following(living.golem()), story: Story::default(), screen, quiet: false }
+        Teller { narrator: Narrator::following(living.golem()), story: Story::default(), screen, quiet: false }
     }
 }
 
 impl Listener for Teller<'_> {
     fn acknowledged(&mut self, records: &[Record], _: &Life) -> Result<(), Error> {
         for record in records {
-            self.herald.tell(record, |_| {})?;
-            let Some(life) = self.herald.life() else { continue };
+            self.narrator.tell(record, |_| {})?;
+            let Some(life) = self.narrator.life() else { continue };
             let mut lines = Vec::new();
             self.story.hear(record, life, |line| lines.push(line));
             self.screen.pass(life.tick(), days(life.age()), life.vitality().composite, life.phase())?;

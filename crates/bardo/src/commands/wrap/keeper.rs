@@ -1,7 +1,7 @@
 //! Who runs a program's golem meanwhile: a host that is up, or this process; and what it tells of it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -10,6 +10,7 @@ use golem::call::Denied;
 use golem::{Event, Life, Name, Record, Usdc, call, owner};
 use settings::Settings;
 use shell::life::{Ending, Listener, Living, Pace, Run};
+use shell::locks::lock;
 use shell::{Error, GolemHome, Home};
 use tariff::Price;
 
@@ -66,13 +67,9 @@ struct Ear {
     look: Arc<Mutex<MoneyState>>,
 }
 
-fn locked(look: &Mutex<MoneyState>) -> std::sync::MutexGuard<'_, MoneyState> {
-    look.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Listener for Ear {
     fn acknowledged(&mut self, records: &[Record], life: &Life) -> Result<(), Error> {
-        let mut look = locked(&self.look);
+        let mut look = lock(&self.look);
         (look.ended, look.left, look.given) = (look.ended || life.is_dead(), life.purse().credit, life.purse().given);
         look.under_way = !life.calls().open.is_empty();
         if !look.under_way {
@@ -89,7 +86,7 @@ impl Listener for Ear {
 
     fn refused(&mut self, by: Denied) {
         if by.is_the_end() {
-            locked(&self.look).out = Some(by);
+            lock(&self.look).out = Some(by);
         }
     }
 
@@ -169,7 +166,7 @@ impl Keeper {
     /// How it is with its golem, which was like this before.
     pub(super) fn look(&self, place: &GolemHome, before: &Life) -> Result<MoneyState, Error> {
         if let Some(own) = &self.own {
-            let look = *locked(&own.look);
+            let look = *lock(&own.look);
             return Ok(MoneyState { ended: look.ended || own.living.is_finished(), ..look });
         }
         let life = life(place)?;
@@ -211,7 +208,7 @@ impl Keeper {
     pub(super) fn stop(self) -> Result<(), Error> {
         let Some(own) = self.own else { return Ok(()) };
         own.gateway.close();
-        if !locked(&own.look).ended {
+        if !lock(&own.look).ended {
             own.stop.store(true, Ordering::SeqCst);
         }
         own.living.join().map_err(|_| Error::Host("the thread that ran the golem ended early".into()))?.map(|_| ())

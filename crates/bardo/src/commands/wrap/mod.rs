@@ -20,7 +20,7 @@ use std::time::Instant;
 
 use golem::mortality::death::Cause;
 use golem::{Life, Name, call};
-use outside::family;
+use outside::descendants;
 use shell::home::agent;
 use shell::life::checks::CheckPlan;
 use shell::{Error, Home, files, wall};
@@ -54,7 +54,7 @@ pub(crate) fn wrap(home: &Home, args: &WrapArgs, json: bool) -> Result<ExitCode,
     output::complain(format!("{}; its calls go through http://{}", stands(&place.name, &before), keeper.address));
     plans.say_environment(args.own_login);
     let passage = plans.allowed.as_ref().map(|allowed| Passage::open(&keeper.address, allowed)).transpose()?;
-    family::adopt();
+    descendants::adopt();
     let base = format!("http://{}/g/{}", keeper.address, place.name);
     let token = agent::token(&place)?;
     let at = GolemAddress { base: &base, token: &token, own_login: args.own_login };
@@ -63,7 +63,7 @@ pub(crate) fn wrap(home: &Home, args: &WrapArgs, json: bool) -> Result<ExitCode,
     let began = Instant::now();
     let (ended, look) = watched.until_it_ends((&keeper, &mut warnings), &before, plans.wind_up)?;
     let took = began.elapsed();
-    family::end();
+    descendants::end();
     let pressed = watched.presses();
     keeper.hear_out(&place, || watched.presses() > pressed)?;
     let turned_away = keeper.turned_away();

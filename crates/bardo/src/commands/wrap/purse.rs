@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use golem::{Command, Name, Usdc};
+use golem::{Command, Name, Usdc, hex};
 use serde::{Deserialize, Serialize};
 use settings::{File, Origin, Settings};
 use sha2::Digest;
@@ -97,7 +97,7 @@ fn names(program: &Program, called: &str, folder: &Path) -> Vec<Name> {
     let within = folder.file_name().map(|name| short(&name.to_string_lossy(), FROM_FOLDER)).unwrap_or_default();
     let called = short(called, FROM_PROGRAM);
     let said = serde_json::to_vec(program).expect("plain data");
-    let digest = sha2::Sha256::digest(&said).iter().take(3).map(|byte| format!("{byte:02x}")).collect::<String>();
+    let digest = hex::encode(&sha2::Sha256::digest(&said)[..3]);
     let all = [called.clone(), format!("{called}-{within}"), format!("{called}-{digest}"), format!("agent-{digest}")];
     all.iter().filter_map(|name| name.parse().ok()).collect()
 }

@@ -11,7 +11,7 @@ use settings::{File, Settings};
 use shell::legacy::testament;
 use shell::life::birth::{Wish, birth};
 use shell::life::{Pace, Run, Silent};
-use shell::view::herald::Herald;
+use shell::view::narrator::Narrator;
 use shell::view::status::Status;
 use shell::{GolemHome, Home};
 use vault::Reader;
@@ -71,10 +71,10 @@ fn live(home: &Home, (cause, name, set): (&str, &str, &[&str])) -> GolemHome {
 /// The note to the owner about the death, as it is composed for a phone.
 fn note(place: &GolemHome) -> String {
     let reader = Reader::open(&place.database()).unwrap();
-    let (mut herald, mut note) = (Herald::before(&reader).unwrap(), String::new());
+    let (mut narrator, mut note) = (Narrator::before(&reader).unwrap(), String::new());
     reader
         .replay(|record| {
-            herald.tell(&record, |told| {
+            narrator.tell(&record, |told| {
                 if let Message::Died { .. } = told.message {
                     note = format!("{} {}", place.name, sentence(&told.message));
                 }

@@ -4,6 +4,7 @@
 
 mod assertions;
 mod circles;
+mod copies;
 mod events;
 mod floors;
 mod functions;

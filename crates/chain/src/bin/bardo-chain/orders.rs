@@ -33,19 +33,19 @@ pub(crate) fn orders(folder: &Path, real: Option<&str>) -> Result<ExitCode, Erro
     };
     output::json(&welcome());
     let (own, folder) = (hello.folder.into(), folder.to_owned());
-    let mut hands = Hands { site, folder, most, born, whose, own, venue: None, last: None, astray: None };
+    let mut program = OrderProgram { site, folder, most, born, whose, own, venue: None, last: None, astray: None };
     while let Some(line) = heard() {
         let Question { id, ask } = serde_json::from_str(&line).map_err(unreadable)?;
         if ask == Ask::Bye {
             break;
         }
         // Any fault here is the chain's, or one for the owner to mend: the golem waits, and says why.
-        let answer = match hands.answer(ask) {
+        let answer = match program.answer(ask) {
             Ok(answer) => Answer { id, ..answer },
             Err(why) => {
                 // A signer that is gone and an outbox that cannot be written are opened again.
                 if matches!(why, Wrong::Wrong(_) | Wrong::Io { .. }) {
-                    hands.venue = None;
+                    program.venue = None;
                 }
                 Answer { id, away: Some(why.to_string()), again_ms: Some(AGAIN), ..Answer::default() }
             }
@@ -60,7 +60,7 @@ fn welcome() -> Welcome {
     Welcome { bardo, version: VERSION, can, world: None, start: None, end: None, name: None }
 }
 
-struct Hands {
+struct OrderProgram {
     site: Site,
     /// The folder of the site's file.
     folder: PathBuf,
@@ -76,7 +76,7 @@ struct Hands {
     astray: Option<Option<String>>,
 }
 
-impl Hands {
+impl OrderProgram {
     fn answer(&mut self, ask: Ask) -> Result<Answer, Wrong> {
         let nothing = Answer::default();
         Ok(match ask {

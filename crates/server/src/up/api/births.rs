@@ -5,7 +5,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use shell::Error;
-use shell::life::form::{Choices, Form, Quote};
+use shell::life::questionnaire::{Choices, Form, Quote};
 
 use super::body::JsonBody;
 use super::orders::Newborn;

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt::{Display, Write};
-use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -13,6 +12,7 @@ use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
+use shell::locks::lock;
 use shell::view::board::Board;
 use shell::view::histogram::Histogram;
 use shell::view::status::{State as Standing, Status};
@@ -64,7 +64,7 @@ pub(super) async fn ready(State(app): State<AppState>) -> Result<Json<Ready>, Pr
 pub(super) async fn metrics(State(app): State<AppState>) -> Result<Response, Problem> {
     let pools = app.pools.clone();
     let text = pools.read(move || {
-        let treasury = app.desk.treasury.lock().unwrap_or_else(PoisonError::into_inner).balance()?;
+        let treasury = lock(&app.desk.treasury).balance()?;
         let mut page = MetricsPage::default();
         of_host(&mut page, &app.desk.board);
         page.family("bardo_treasury_usdc", "gauge", "what the owner's treasury holds");

@@ -13,7 +13,7 @@ use utoipa_axum::routes;
 use super::problem::Problem;
 use super::state::AppState;
 use super::{births, describe, fleet, guard, house, metrics, orders, page, reading, session, stream, witness};
-use gateway::led::Led;
+use gateway::old_names::Led;
 
 /// The largest body of a request.
 const BODY: usize = 64 << 10;

@@ -17,7 +17,7 @@ use axum::response::{IntoResponse, Response};
 use futures_util::{StreamExt, stream};
 use serde::Deserialize;
 use shell::view::board::{Board, Frame, named};
-use shell::view::herald::Herald;
+use shell::view::narrator::Narrator;
 use shell::{Error, Home};
 use utoipa::IntoParams;
 use vault::{Bookmark, Reader};
@@ -121,7 +121,7 @@ struct Past {
     all: bool,
     unnamed: bool,
     after: (u64, u32),
-    at: Option<(Herald, Bookmark)>,
+    at: Option<(Narrator, Bookmark)>,
 }
 
 /// A piece of a journal.
@@ -138,13 +138,13 @@ impl Past {
     fn page(mut self: Box<Past>) -> Result<Page, Error> {
         let (mut text, after, all, unnamed) = (String::new(), self.after, self.all, self.unnamed);
         let place = self.home.golem(&self.name)?;
-        let (mut herald, mut bookmark) = match self.at.take() {
+        let (mut narrator, mut bookmark) = match self.at.take() {
             Some(at) => at,
             None => {
                 place.catch_up()?;
                 // The rest of the record that was broken off in needs the life before it.
                 let (golem, bookmark) = Reader::open(&place.database())?.before(after.0.saturating_sub(1))?;
-                (golem.map_or_else(Herald::new, Herald::after), bookmark)
+                (golem.map_or_else(Narrator::new, Narrator::after), bookmark)
             }
         };
         let reader = Reader::open(&place.database())?;
@@ -152,7 +152,7 @@ impl Past {
         while !ended && text.len() < PAGE && read < RECORDS {
             ended = reader.read_on(&mut bookmark, READ, |record| {
                 let mut index = 0;
-                herald.tell(&record, |told| {
+                narrator.tell(&record, |told| {
                     let here = (told.seq, index);
                     index += 1;
                     if here > after && (all || !told.message.is_routine()) {
@@ -164,7 +164,7 @@ impl Past {
             })?;
             read += READ;
         }
-        self.at = Some((herald, bookmark));
+        self.at = Some((narrator, bookmark));
         Ok(Page { past: self, text, ended })
     }
 }

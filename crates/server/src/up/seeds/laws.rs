@@ -6,12 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use golem::{Command, Golem, Life, Record, Usdc};
+use golem::{Command, Golem, Life, Record, Usdc, hex};
 use shell::care::doctor;
-use shell::hash::hex;
 use shell::home::books::{self, Account, Own};
 use shell::home::inbox::{Body, Reply};
-use shell::view::herald::Herald;
+use shell::view::narrator::Narrator;
 use shell::{Error, GolemHome, Home, private};
 use vault::codec::{decode, encode_life};
 use vault::{Head, Reader, Treasury};
@@ -50,7 +49,7 @@ pub(super) fn check(home: &Home, money: Usdc, heard: &ToldLog, owner: &Owner) ->
         for given in owner.orders.iter().filter(|given| given.golem == name) {
             check_order(given, &life, &treasury);
         }
-        stand += &format!("{name} {}; ", hex(blake3::hash(&encode_life(&life)).as_bytes()));
+        stand += &format!("{name} {}; ", hex::encode(blake3::hash(&encode_life(&life)).as_bytes()));
     }
     assert_eq!(sum, money, "to the micro-USDC");
     stand
@@ -108,10 +107,10 @@ fn check_journal(place: &GolemHome, heard: &ToldLog) -> Life {
     let reader = Reader::open(&place.database()).unwrap();
     let (golem, _) = place.wake().unwrap();
     check_head(place, &reader, &golem);
-    let (mut herald, mut told) = (Herald::new(), BTreeMap::new());
+    let (mut narrator, mut told) = (Narrator::new(), BTreeMap::new());
     let mut tell = |record: &Record| -> Result<(), Error> {
         let mut index = 0;
-        herald.tell(record, |one| {
+        narrator.tell(record, |one| {
             told.insert((one.seq, index), serde_json::to_string(&one).unwrap());
             index += 1;
         })
@@ -121,7 +120,7 @@ fn check_journal(place: &GolemHome, heard: &ToldLog) -> Life {
         tell(&decode(line.seq, &line.body).unwrap().0).unwrap();
     }
     let name = place.name.as_str();
-    let again = herald.life().unwrap();
+    let again = narrator.life().unwrap();
     assert!(encode_life(again) == encode_life(golem.life()), "{name}: a reader arrives at another life");
     for (at, text) in heard.0.get(name).into_iter().flatten() {
         assert_eq!(told.get(at).map(String::as_str), Some(&**text), "{name}: told, then lost or changed");
@@ -158,7 +157,7 @@ fn check_order(given: &Given, life: &Life, treasury: &Treasury) {
     let Some(reply) = &given.reply else { return };
     if let Body::Fund { .. } = body {
         let lines = treasury.rows("sent", life.id(), 0).unwrap();
-        let letters = lines.iter().filter(|line| line.letter.as_deref() == Some(&hex(&given.id.0))).count();
+        let letters = lines.iter().filter(|line| line.letter.as_deref() == Some(&hex::encode(&given.id.0))).count();
         assert_eq!(letters, usize::from(*reply == Reply::Done), "{name}: {body:?} was answered {reply:?}");
         return;
     }

@@ -85,8 +85,8 @@ impl Owner {
         }
         let passed = order::pass_on_as(place, given.id, given.body.clone(), 1);
         // The process may go on with what it has sent out, or end first.
-        while place.home().far_worlds().errands_waiting() > 0 && dice.one_in(2) {
-            place.home().far_worlds().run(0);
+        while place.home().async_worlds().errands_waiting() > 0 && dice.one_in(2) {
+            place.home().async_worlds().run(0);
         }
         if was_cut() {
             return None;

@@ -24,6 +24,6 @@ impl Deref for Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        self.0.far_worlds().forget_errands();
+        self.0.async_worlds().forget_errands();
     }
 }

@@ -189,16 +189,16 @@ impl SeedRun {
     /// A golem is given its turn, a world answers, or the loop is woken by what came of either.
     fn something_comes_back(&mut self, host: &mut Stepped) {
         host.wakes.extend(host.up.wakes.try_iter());
-        let (jobs, errands) = (host.up.crew.waiting(), host.home.far_worlds().errands_waiting());
+        let (jobs, errands) = (host.up.pool.waiting(), host.home.async_worlds().errands_waiting());
         let at = self.dice.roll(host.pending() as u64) as usize;
         if at < jobs {
-            let job = host.up.crew.take(at).unwrap();
+            let job = host.up.pool.take(at).unwrap();
             self.note(named(&job));
             let (slot, outcome) = perform(job, &host.up.desk);
             host.wakes.push(Wake::Back(slot, outcome));
         } else if at < jobs + errands {
             self.note("an errand");
-            host.home.far_worlds().run(at - jobs);
+            host.home.async_worlds().run(at - jobs);
         } else {
             let wake = host.wakes.remove(at - jobs - errands);
             self.note(&seen(&wake));
@@ -243,7 +243,7 @@ impl SeedRun {
         host.up.leave_everyone();
         while disk.cut().is_none() && host.up.slots.anyone_away() {
             host.wakes.extend(host.up.wakes.try_iter());
-            if let Some(job) = host.up.crew.take(0) {
+            if let Some(job) = host.up.pool.take(0) {
                 let (slot, outcome) = perform(job, &host.up.desk);
                 host.wakes.push(Wake::Back(slot, outcome));
             }
@@ -313,7 +313,7 @@ impl SeedRun {
 impl Stepped {
     /// Everything that could come back now.
     fn pending(&self) -> usize {
-        self.up.crew.waiting() + self.home.far_worlds().errands_waiting() + self.wakes.len()
+        self.up.pool.waiting() + self.home.async_worlds().errands_waiting() + self.wakes.len()
     }
 }
 

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::env;
 use std::ops::RangeInclusive;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+
+use shell::locks::lock;
 
 use super::disk::{STEPS, WrittenPart};
 use super::run::{Report, run};
@@ -34,8 +36,8 @@ fn a_host_cut_off_at_any_step_to_the_disk_keeps_every_law() {
                         return;
                     }
                     match catch_unwind(AssertUnwindSafe(|| run(seed, &towns, teller()))) {
-                        Ok(report) => reports.lock().unwrap_or_else(PoisonError::into_inner).push(report),
-                        Err(_) => broken.lock().unwrap_or_else(PoisonError::into_inner).push(seed),
+                        Ok(report) => lock(&reports).push(report),
+                        Err(_) => lock(&broken).push(seed),
                     }
                 }
             });

@@ -70,8 +70,8 @@ fn settle(root: PathBuf, town: u64) {
         let mut living = birth(&home, wish).unwrap();
         while living.life().tick() < past {
             living.turn(&mut Silent).unwrap();
-            while home.far_worlds().errands_waiting() > 0 {
-                home.far_worlds().run(0);
+            while home.async_worlds().errands_waiting() > 0 {
+                home.async_worlds().run(0);
             }
         }
         assert!(!living.life().is_dead(), "{name} of town {town} has its death before it");

@@ -10,12 +10,13 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::unix::net::UnixListener;
 use std::process::Child;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use outside::apart::{self, Apart};
+use outside::network::{self, Apart};
 use shell::Error;
+use shell::locks::lock;
 use tempfile::TempDir;
 
 pub(crate) use self::allowed::Allowed;
@@ -71,8 +72,11 @@ impl Passage {
         waits.set_nonblocking(true).map_err(cannot)?;
         let shared = Shared { allowed: allowed.clone(), open: AtomicUsize::new(0), refused: Mutex::default() };
         let passage = Passage { gateway, proxy, proxy_at, waits, folder, shared: Arc::new(shared) };
-        if passage.places().len() > apart::MOST {
-            return Err(Error::Usage(format!("--allow opens no more than {} places on this machine", apart::MOST - 2)));
+        if passage.places().len() > network::MOST {
+            return Err(Error::Usage(format!(
+                "--allow opens no more than {} places on this machine",
+                network::MOST - 2
+            )));
         }
         Ok(passage)
     }
@@ -113,7 +117,7 @@ impl Passage {
                 Ok((from, _)) => {
                     from.set_nonblocking(false).map_err(cannot)?;
                     from.set_read_timeout(Some(HANDED)).map_err(cannot)?;
-                    break apart::take(&from).map_err(cannot)?;
+                    break network::take(&from).map_err(cannot)?;
                 }
                 Err(why) if why.kind() != std::io::ErrorKind::WouldBlock => return Err(cannot(why)),
                 Err(_) => {}
@@ -157,7 +161,7 @@ impl Passage {
 
     /// Where the program wanted to go and was not let, in words.
     pub(super) fn refused(&self) -> Vec<String> {
-        let refused = self.shared.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        let refused = lock(&self.shared.refused);
         refused.iter().cloned().collect()
     }
 }
@@ -187,7 +191,7 @@ impl Shared {
             }
             On::Asked => {
                 if let Err(why) = proxy::serve(caller, &self.allowed) {
-                    let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+                    let mut refused = lock(&self.refused);
                     if refused.len() < TOLD && why.len() <= READABLE {
                         refused.insert(why);
                     }

@@ -1,4 +1,4 @@
-//! The herald tells the outside what has been acknowledged, under the documents' names.
+//! The narrator tells the outside what has been acknowledged, under the documents' names.
 //!
 //! It lives the acknowledged records again on a copy of its own, so what it says of each event is true of
 //! that very moment, live or years later from the journal.
@@ -12,7 +12,7 @@ use super::saying::{Topic, sentence};
 use crate::Error;
 
 #[derive(Debug)]
-pub struct Herald {
+pub struct Narrator {
     golem: Option<Golem>,
 }
 
@@ -49,25 +49,25 @@ impl Serialize for Told<'_> {
     }
 }
 
-impl Herald {
+impl Narrator {
     /// Begins before the birth.
-    pub fn new() -> Herald {
-        Herald { golem: None }
+    pub fn new() -> Narrator {
+        Narrator { golem: None }
     }
 
     /// Begins where a reader does: before the birth, or after what has been archived and is not here.
-    pub fn before(reader: &Reader) -> Result<Herald, Error> {
-        Ok(Herald { golem: reader.beginning()? })
+    pub fn before(reader: &Reader) -> Result<Narrator, Error> {
+        Ok(Narrator { golem: reader.beginning()? })
     }
 
     /// Begins after the newest record of a life that is awake.
-    pub fn following(golem: &Golem) -> Herald {
-        Herald { golem: Some(golem.clone()) }
+    pub fn following(golem: &Golem) -> Narrator {
+        Narrator { golem: Some(golem.clone()) }
     }
 
     /// Begins after the newest record of this golem, which is given away for it.
-    pub fn after(golem: Golem) -> Herald {
-        Herald { golem: Some(golem) }
+    pub fn after(golem: Golem) -> Narrator {
+        Narrator { golem: Some(golem) }
     }
 
     pub fn life(&self) -> Option<&Life> {
@@ -96,8 +96,8 @@ pub(crate) fn each(event: &Event, life: &Life, seq: u64, mut tell: impl FnMut(To
     }
 }
 
-impl Default for Herald {
+impl Default for Narrator {
     fn default() -> Self {
-        Herald::new()
+        Narrator::new()
     }
 }

@@ -1,4 +1,4 @@
-//! The bank, a home's state of the river: messages of its golems that other homes have not confirmed yet, and how far
+//! The mailbox, a home's state of the river: messages of its golems that other homes have not confirmed yet, and how far
 //! it has heard every other speaker. It stores nothing itself: all changes are returned as rows, to be made durable
 //! before anything is sent or believed.
 
@@ -34,7 +34,7 @@ const HOME: GolemId = GolemId([0; 16]);
 pub type RowChange = (Vec<u8>, Option<Vec<u8>>);
 
 #[derive(Debug)]
-pub struct Bank {
+pub struct Mailbox {
     clade: Arc<Clade>,
     home: [u8; 16],
     /// For each speaker of this home: its newest word, that word's hash, and which of the golem's own words it was.
@@ -121,9 +121,9 @@ struct Receipt {
     floors: Vec<([u8; 16], u64)>,
 }
 
-impl Bank {
-    pub fn new(clade: Arc<Clade>, home: [u8; 16]) -> Bank {
-        Bank {
+impl Mailbox {
+    pub fn new(clade: Arc<Clade>, home: [u8; 16]) -> Mailbox {
+        Mailbox {
             clade,
             home,
             heads: BTreeMap::new(),
@@ -139,13 +139,13 @@ impl Bank {
         }
     }
 
-    /// Restores a bank from its rows. Rows that cannot be read are left out; their content will be heard again.
-    pub fn of(clade: Arc<Clade>, home: [u8; 16], rows: impl IntoIterator<Item = (Vec<u8>, Vec<u8>)>) -> Bank {
-        let mut bank = Bank::new(clade, home);
+    /// Restores a mailbox from its rows. Rows that cannot be read are left out; their content will be heard again.
+    pub fn of(clade: Arc<Clade>, home: [u8; 16], rows: impl IntoIterator<Item = (Vec<u8>, Vec<u8>)>) -> Mailbox {
+        let mut mailbox = Mailbox::new(clade, home);
         for (key, value) in rows {
-            bank.read(&key, &value);
+            mailbox.read(&key, &value);
         }
-        bank
+        mailbox
     }
 
     fn read(&mut self, key: &[u8], value: &[u8]) -> Option<()> {

@@ -15,7 +15,8 @@ use async_nats::jetstream::message::PublishMessage;
 use async_nats::jetstream::stream::{Config, RetentionPolicy, StorageType, Stream};
 use async_nats::jetstream::{self, AckKind, Context, Message};
 use futures_util::StreamExt;
-use lab::experiment::conduct::Hands;
+use golem::hex;
+use lab::experiment::conduct::Workers;
 use lab::experiment::work::{Bench, Done, Tuned, Unit};
 use lab::experiment::{self, Experiment, sample};
 use serde::{Deserialize, Serialize};
@@ -23,7 +24,7 @@ use sha2::{Digest, Sha256};
 use shell::Error;
 
 use crate::args::WorkArgs;
-use crate::commands::answers::{Again, Answers, Secrets, of_hands};
+use crate::commands::answers::{Again, Answers, Secrets, of_workers};
 use crate::commands::run_key::{RunKey, secret_in};
 use crate::exit;
 use crate::output::{complain, count, line};
@@ -54,12 +55,8 @@ struct WorkPlan {
 
 impl WorkPlan {
     fn hash(&self) -> String {
-        hex(&Sha256::digest(serde_json::to_vec(self).expect("plain data")))
+        hex::encode(&Sha256::digest(serde_json::to_vec(self).expect("plain data")))
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// This program, to the byte.
@@ -67,7 +64,7 @@ pub(super) fn this_program() -> String {
     static HASH: OnceLock<String> = OnceLock::new();
     let hash = || {
         let bytes = std::env::current_exe().and_then(std::fs::read).unwrap_or_default();
-        format!("bardo {} sha256:{}", env!("CARGO_PKG_VERSION"), hex(&Sha256::digest(bytes)))
+        format!("bardo {} sha256:{}", env!("CARGO_PKG_VERSION"), hex::encode(&Sha256::digest(bytes)))
     };
     HASH.get_or_init(hash).clone()
 }
@@ -98,7 +95,7 @@ pub(super) fn told_to_stop() -> Result<Arc<AtomicBool>, Error> {
 /// Errors of the lab as errors of the command: those in its own words are about how it was used.
 pub(super) fn said(error: experiment::Error) -> Error {
     match error {
-        experiment::Error::Hands(error) => match error.downcast() {
+        experiment::Error::Workers(error) => match error.downcast() {
             Ok(own) => *own,
             Err(other) => Error::Host(other.to_string()),
         },
@@ -221,16 +218,17 @@ impl Queue {
         stop: &AtomicBool,
         mut answers: Answers<'_>,
     ) -> Result<(), experiment::Error> {
-        let Some(context) = connect_unless(&self.url, stop).await.map_err(of_hands)? else { return Ok(()) };
+        let Some(context) = connect_unless(&self.url, stop).await.map_err(of_workers)? else { return Ok(()) };
         let run = answers.run.clone();
-        let stream = patiently(|| context.get_stream(DONE)).await.map_err(of_hands)?;
+        let stream = patiently(|| context.get_stream(DONE)).await.map_err(of_workers)?;
         let listening = pull::Config {
             filter_subject: answers.subject(),
             ack_policy: AckPolicy::Explicit,
             inactive_threshold: KEPT,
             ..pull::Config::default()
         };
-        let results: PullConsumer = patiently(|| stream.create_consumer(listening.clone())).await.map_err(of_hands)?;
+        let results: PullConsumer =
+            patiently(|| stream.create_consumer(listening.clone())).await.map_err(of_workers)?;
         // What others have done already for the same experiment, before anything is asked for again.
         while let Some(message) = next(&results, Duration::from_secs(1)).await {
             answers.hear(&message.payload)?;
@@ -243,16 +241,16 @@ impl Queue {
             self.key.seal(&work, ASKS, &Task { run, plan: plan.to_owned(), program, unit: unit.clone() })
         };
         let (subject, hash) = (format!("bardo.lab.plan.{run}"), plan.hash());
-        publish(&context, &subject, self.key.seal(&subject, ASKS, &plan)).await.map_err(of_hands)?;
-        let queue = patiently(|| context.get_stream(WORK)).await.map_err(of_hands)?;
-        patiently(|| async { queue.purge().filter(work.as_str()).await }).await.map_err(of_hands)?;
+        publish(&context, &subject, self.key.seal(&subject, ASKS, &plan)).await.map_err(of_workers)?;
+        let queue = patiently(|| context.get_stream(WORK)).await.map_err(of_workers)?;
+        patiently(|| async { queue.purge().filter(work.as_str()).await }).await.map_err(of_workers)?;
         let ask = async |wanted: &BTreeSet<Unit>| -> Result<(), Error> {
             for unit in wanted {
                 publish(&context, &work, task(unit, &hash)).await?;
             }
             Ok(())
         };
-        ask(&answers.wanted).await.map_err(of_hands)?;
+        ask(&answers.wanted).await.map_err(of_workers)?;
         let mut heard = Instant::now();
         while !answers.all_there() && !stop.load(Ordering::Relaxed) {
             if let Some(message) = next(&results, Duration::from_secs(1)).await {
@@ -263,7 +261,7 @@ impl Queue {
             answers.compare()?;
             // Paths that were lost on the way are asked for again, once no worker has any of them.
             if heard.elapsed() > AGAIN && waiting(&queue, &work).await == Some(0) {
-                ask(&answers.wanted).await.map_err(of_hands)?;
+                ask(&answers.wanted).await.map_err(of_workers)?;
                 heard = Instant::now();
             }
         }
@@ -271,7 +269,7 @@ impl Queue {
     }
 }
 
-impl Hands for Queue {
+impl Workers for Queue {
     fn work(
         &mut self,
         bench: &Bench,
@@ -281,7 +279,7 @@ impl Hands for Queue {
         each: &mut dyn FnMut(Done) -> Result<(), experiment::Error>,
     ) -> Result<(), experiment::Error> {
         let runtime =
-            tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|e| of_hands(broken(e)))?;
+            tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|e| of_workers(broken(e)))?;
         let run = self.key.run(&bench.experiment.digest()?, &bench.program);
         let sample = sample::drawn(bench, self.seed.as_bytes())?;
         std::thread::scope(|scope| {

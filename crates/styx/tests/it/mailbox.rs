@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use golem::GolemId;
-use styx::bank::{Bank, Came, RowChange};
+use styx::mailbox::{Came, Mailbox, RowChange};
 use styx::{Clade, Class, Speaker};
 
 /// Chance for tests, the same every time.
@@ -21,7 +21,7 @@ impl Dice {
 }
 
 struct Home {
-    bank: Bank,
+    mailbox: Mailbox,
     disk: BTreeMap<Vec<u8>, Vec<u8>>,
     name: [u8; 16],
     said: BTreeMap<GolemId, u64>,
@@ -42,11 +42,11 @@ impl Home {
     fn new(clade: &Arc<Clade>, n: u8) -> Home {
         let name = [n; 16];
         let (disk, said, believed) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        Home { bank: Bank::new(Arc::clone(clade), name), disk, name, said, believed }
+        Home { mailbox: Mailbox::new(Arc::clone(clade), name), disk, name, said, believed }
     }
 
     fn killed(&mut self, clade: &Arc<Clade>) {
-        self.bank = Bank::of(Arc::clone(clade), self.name, self.disk.clone());
+        self.mailbox = Mailbox::of(Arc::clone(clade), self.name, self.disk.clone());
     }
 }
 
@@ -60,10 +60,10 @@ fn run(seed: u64, homes: u8, words: u64) -> (u64, u64) {
     let mut calm = false;
     // They know of each other from the beginning.
     now += 10_000;
-    let hellos: Vec<Vec<u8>> = all.iter_mut().map(|home| home.bank.receipt(now).unwrap().bytes().to_vec()).collect();
+    let hellos: Vec<Vec<u8>> = all.iter_mut().map(|home| home.mailbox.receipt(now).unwrap().bytes().to_vec()).collect();
     for home in &mut all {
         for hello in &hellos {
-            let (_, rows) = home.bank.take(0, hello, now);
+            let (_, rows) = home.mailbox.take(0, hello, now);
             write(&mut home.disk, rows);
         }
     }
@@ -71,7 +71,7 @@ fn run(seed: u64, homes: u8, words: u64) -> (u64, u64) {
         assert!(
             step < 60_000,
             "it never comes to rest: {:?}",
-            all.iter().map(|home| home.bank.waiting()).collect::<Vec<_>>()
+            all.iter().map(|home| home.mailbox.waiting()).collect::<Vec<_>>()
         );
         now += 500;
         let which = dice.below(u64::from(homes)) as usize;
@@ -81,8 +81,11 @@ fn run(seed: u64, homes: u8, words: u64) -> (u64, u64) {
                 let golem = GolemId([10 + dice.below(2) as u8; 16]);
                 let own = home.said.entry(golem).or_default();
                 *own += 1;
-                let rows = home.bank.say(golem, Class::Delta, *own, format!("{own}").as_bytes(), now);
-                assert!(home.bank.say(golem, Class::Delta, *own, b"again", now).is_empty(), "each of its words once");
+                let rows = home.mailbox.say(golem, Class::Delta, *own, format!("{own}").as_bytes(), now);
+                assert!(
+                    home.mailbox.say(golem, Class::Delta, *own, b"again", now).is_empty(),
+                    "each of its words once"
+                );
                 // A word that was not durable was never said; its golem still owes it.
                 if !calm && dice.below(20) == 0 {
                     *own -= 1;
@@ -93,7 +96,7 @@ fn run(seed: u64, homes: u8, words: u64) -> (u64, u64) {
                 }
             }
             1 => {
-                for (envelope, _) in home.bank.due(now, 50) {
+                for (envelope, _) in home.mailbox.due(now, 50) {
                     // What it was given, the relay may lose, keep twice, or keep in another place.
                     match if calm { 9 } else { dice.below(10) } {
                         0 => lost += 1,
@@ -113,8 +116,8 @@ fn run(seed: u64, homes: u8, words: u64) -> (u64, u64) {
                             let golem = GolemId([10; 16]);
                             let own = elsewhere.said.entry(golem).or_default();
                             *own += 1;
-                            elsewhere.bank.say(golem, Class::Delta, *own, b"theirs", now);
-                            relay.extend(elsewhere.bank.due(now, 1).iter().map(|(word, _)| word.bytes().to_vec()));
+                            elsewhere.mailbox.say(golem, Class::Delta, *own, b"theirs", now);
+                            relay.extend(elsewhere.mailbox.due(now, 1).iter().map(|(word, _)| word.bytes().to_vec()));
                         }
                         _ => relay.push(envelope.bytes().to_vec()),
                     }
@@ -122,12 +125,12 @@ fn run(seed: u64, homes: u8, words: u64) -> (u64, u64) {
             }
             2..=5 => {
                 // Reads on from its place; a relay that has lost its end is read from the beginning.
-                if home.bank.place as usize > relay.len() || dice.below(40) == 0 {
-                    home.bank.place = 0;
+                if home.mailbox.place as usize > relay.len() || dice.below(40) == 0 {
+                    home.mailbox.place = 0;
                 }
-                let from = home.bank.place as usize;
+                let from = home.mailbox.place as usize;
                 for (at, bytes) in relay.iter().enumerate().skip(from).take(30) {
-                    let (came, rows) = home.bank.take(at as u64 + 1, bytes, now);
+                    let (came, rows) = home.mailbox.take(at as u64 + 1, bytes, now);
                     if !calm && dice.below(60) == 0 {
                         home.killed(&clade);
                         killed += 1;
@@ -147,7 +150,7 @@ fn run(seed: u64, homes: u8, words: u64) -> (u64, u64) {
                 }
             }
             _ => {
-                let receipt = home.bank.receipt(now);
+                let receipt = home.mailbox.receipt(now);
                 relay.extend(receipt.filter(|_| calm || dice.below(4) > 0).map(|receipt| receipt.bytes().to_vec()));
                 if !calm && dice.below(30) == 0 && relay.len() > 3 {
                     // Its file was cut short.
@@ -198,9 +201,10 @@ fn whatever_the_river_does_every_word_is_heard_once_and_in_order() {
 #[test]
 fn what_nobody_has_any_more_is_not_waited_for() {
     let clade = Arc::new(Clade::of(&Clade::fresh()).unwrap());
-    let (mut teller, mut hearer) = (Bank::new(Arc::clone(&clade), [1; 16]), Bank::new(Arc::clone(&clade), [2; 16]));
+    let (mut teller, mut hearer) =
+        (Mailbox::new(Arc::clone(&clade), [1; 16]), Mailbox::new(Arc::clone(&clade), [2; 16]));
     let (golem, week) = (GolemId([5; 16]), 7 * 86_400_000);
-    let say = |teller: &mut Bank, own: u64, now| {
+    let say = |teller: &mut Mailbox, own: u64, now| {
         teller.say(golem, Class::Delta, own, format!("{own}").as_bytes(), now);
         teller.due(now, 1).pop().unwrap().0.bytes().to_vec()
     };
@@ -218,9 +222,9 @@ fn what_nobody_has_any_more_is_not_waited_for() {
     assert_eq!(heard.iter().map(|word| (word.number, word.late)).collect::<Vec<_>>(), [(5, true), (6, false)]);
     assert!(!rows.is_empty());
     // Somebody new hears from where it can at once, once it was told; also after a restart in between.
-    let (mut disk, mut third) = (BTreeMap::new(), Bank::new(Arc::clone(&clade), [3; 16]));
+    let (mut disk, mut third) = (BTreeMap::new(), Mailbox::new(Arc::clone(&clade), [3; 16]));
     write(&mut disk, third.take(1, receipt.bytes(), later).1);
-    let mut third = Bank::of(clade, [3; 16], disk);
+    let mut third = Mailbox::of(clade, [3; 16], disk);
     assert_eq!(third.take(2, &six, later).0, Came::Early, "the fifth is still to come");
     let Came::Words(heard) = third.take(3, &five, later).0 else { panic!("it is the first there is") };
     assert_eq!(heard.len(), 2);
@@ -229,19 +233,19 @@ fn what_nobody_has_any_more_is_not_waited_for() {
 #[test]
 fn without_another_home_the_archive_will_do() {
     let clade = Arc::new(Clade::of(&Clade::fresh()).unwrap());
-    let (mut bank, golem) = (Bank::new(Arc::clone(&clade), [1; 16]), GolemId([5; 16]));
-    bank.say(golem, Class::Delta, 1, b"one", 10_000);
-    assert_eq!((bank.waiting(), bank.archived(golem).len(), bank.waiting()), (1, 1, 0));
-    let hello = Bank::new(clade, [2; 16]).receipt(10_000).unwrap();
-    bank.take(1, hello.bytes(), 20_000);
-    bank.say(golem, Class::Delta, 2, b"two", 20_000);
-    assert_eq!((bank.archived(golem).len(), bank.waiting(), bank.confirmed_by(golem)), (0, 1, 0));
+    let (mut mailbox, golem) = (Mailbox::new(Arc::clone(&clade), [1; 16]), GolemId([5; 16]));
+    mailbox.say(golem, Class::Delta, 1, b"one", 10_000);
+    assert_eq!((mailbox.waiting(), mailbox.archived(golem).len(), mailbox.waiting()), (1, 1, 0));
+    let hello = Mailbox::new(clade, [2; 16]).receipt(10_000).unwrap();
+    mailbox.take(1, hello.bytes(), 20_000);
+    mailbox.say(golem, Class::Delta, 2, b"two", 20_000);
+    assert_eq!((mailbox.archived(golem).len(), mailbox.waiting(), mailbox.confirmed_by(golem)), (0, 1, 0));
 }
 
 #[test]
 fn who_comes_late_hears_from_where_it_can() {
     let clade = Arc::new(Clade::of(&Clade::fresh()).unwrap());
-    let (mut teller, mut hearer) = (Bank::new(Arc::clone(&clade), [1; 16]), Bank::new(clade, [2; 16]));
+    let (mut teller, mut hearer) = (Mailbox::new(Arc::clone(&clade), [1; 16]), Mailbox::new(clade, [2; 16]));
     let golem = GolemId([5; 16]);
     for own in 1..=9 {
         teller.say(golem, Class::Delta, own, format!("{own}").as_bytes(), 0);
@@ -262,7 +266,7 @@ fn who_comes_late_hears_from_where_it_can() {
 #[test]
 fn who_is_told_again_confirms_again() {
     let clade = Arc::new(Clade::of(&Clade::fresh()).unwrap());
-    let (mut teller, mut hearer) = (Bank::new(Arc::clone(&clade), [1; 16]), Bank::new(clade, [2; 16]));
+    let (mut teller, mut hearer) = (Mailbox::new(Arc::clone(&clade), [1; 16]), Mailbox::new(clade, [2; 16]));
     teller.say(GolemId([5; 16]), Class::Delta, 1, b"word", 0);
     let word = teller.due(0, 1)[0].0.clone();
     assert!(matches!(hearer.take(1, word.bytes(), 10_000).0, Came::Words(_)));

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use golem::world::Observation;
@@ -17,13 +17,14 @@ use super::act::{AWAY, Act, act};
 use super::slots::Errands;
 use crate::Error;
 use crate::error::panic_message;
+use crate::locks::{lock, recover};
 use crate::wall::Wall;
 
 /// A callback for the moment when something has come.
 pub type Waker = Arc<dyn Fn() + Send + Sync>;
 
-pub(crate) struct Far {
-    state: Mutex<FarState>,
+pub(crate) struct AsyncWorld {
+    state: Mutex<AsyncWorldState>,
     news: Condvar,
     /// Signalled when another call is to be made.
     more: Condvar,
@@ -36,15 +37,15 @@ pub(crate) struct Far {
     wall: Wall,
 }
 
-struct FarState {
+struct AsyncWorldState {
     /// The world; none while a call has it, or after a call that it did not survive.
     world: Option<Box<dyn World + Send>>,
-    waiting: VecDeque<FarCall>,
+    waiting: VecDeque<WorldCall>,
     /// A thread makes calls, or looks a moment longer whether there is another.
     working: bool,
     /// The call under way, and since when.
-    calling: Option<(FarCall, Instant)>,
-    answers: Vec<FarAnswer>,
+    calling: Option<(WorldCall, Instant)>,
+    answers: Vec<WorldAnswer>,
     /// When it ends, as it said after its last call.
     end: Option<Time>,
     broken: Option<String>,
@@ -59,14 +60,14 @@ struct FarState {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum FarCall {
+enum WorldCall {
     Look { since: Time, now: Time },
     Errand(Act),
     Close,
 }
 
 /// The answer to one call.
-enum FarAnswer {
+enum WorldAnswer {
     Look { since: Time, now: Time, seen: Observation },
     Errand { which: Which, what: What },
     Closed,
@@ -80,7 +81,7 @@ pub(crate) enum LookState {
     Coming,
 }
 
-impl Far {
+impl AsyncWorld {
     pub(crate) fn new(
         world: Box<dyn World + Send>,
         errands: Arc<Errands>,
@@ -88,9 +89,9 @@ impl Far {
         frozen: PathBuf,
         wall: Wall,
         hurry: Arc<AtomicBool>,
-    ) -> Arc<Far> {
+    ) -> Arc<AsyncWorld> {
         let end = world.end();
-        let state = FarState {
+        let state = AsyncWorldState {
             world: Some(world),
             waiting: VecDeque::new(),
             working: false,
@@ -106,7 +107,7 @@ impl Far {
         };
         let state = Mutex::new(state);
         let (news, more) = (Condvar::new(), Condvar::new());
-        Arc::new(Far { state, news, more, errands, provider: provider.to_owned(), hurry, frozen, wall })
+        Arc::new(AsyncWorld { state, news, more, errands, provider: provider.to_owned(), hurry, frozen, wall })
     }
 
     /// Has the world brought to where its golem last saw it, before anything else is asked of it.
@@ -124,57 +125,57 @@ impl Far {
     }
 
     /// The bars since then; asked for, if they are not yet.
-    pub(crate) fn look(self: &Arc<Far>, since: Time, now: Time) -> Result<LookState, Error> {
+    pub(crate) fn look(self: &Arc<AsyncWorld>, since: Time, now: Time) -> Result<LookState, Error> {
         self.check()?;
         let mut state = self.state();
         // A look from another time is of no use any more.
-        if let Some(at) = state.answers.iter().position(|answer| matches!(answer, FarAnswer::Look { .. }))
-            && let FarAnswer::Look { since: from, now, seen } = state.answers.remove(at)
+        if let Some(at) = state.answers.iter().position(|answer| matches!(answer, WorldAnswer::Look { .. }))
+            && let WorldAnswer::Look { since: from, now, seen } = state.answers.remove(at)
             && from == since
         {
             return Ok(LookState::Seen(now, seen));
         }
-        let asked = state.calls().any(|call| matches!(call, FarCall::Look { since: from, .. } if *from == since));
+        let asked = state.calls().any(|call| matches!(call, WorldCall::Look { since: from, .. } if *from == since));
         drop(state);
         if !asked {
-            self.send(FarCall::Look { since, now })?;
+            self.send(WorldCall::Look { since, now })?;
         }
         Ok(LookState::Coming)
     }
 
     /// The answer to an errand, if it has come; the errand is sent, if it was not yet.
-    pub(crate) fn errand(self: &Arc<Far>, act: Act) -> Result<Option<What>, Error> {
+    pub(crate) fn errand(self: &Arc<AsyncWorld>, act: Act) -> Result<Option<What>, Error> {
         self.check()?;
         let mut state = self.state();
         let which = act.errand.which();
         let here =
-            |answer: &FarAnswer| matches!(answer, FarAnswer::Errand { which: answered, .. } if *answered == which);
+            |answer: &WorldAnswer| matches!(answer, WorldAnswer::Errand { which: answered, .. } if *answered == which);
         if let Some(at) = state.answers.iter().position(here)
-            && let FarAnswer::Errand { what, .. } = state.answers.remove(at)
+            && let WorldAnswer::Errand { what, .. } = state.answers.remove(at)
         {
             return Ok(Some(what));
         }
-        let same = |call: &FarCall| matches!(call, FarCall::Errand(sent) if sent.errand.which() == which);
+        let same = |call: &WorldCall| matches!(call, WorldCall::Errand(sent) if sent.errand.which() == which);
         let sent = state.calls().any(same);
         drop(state);
         if !sent {
-            self.send(FarCall::Errand(act))?;
+            self.send(WorldCall::Errand(act))?;
         }
         Ok(None)
     }
 
     /// Whether everything a dead golem had left in it has gone home; asked for, if it is not yet.
-    pub(crate) fn close(self: &Arc<Far>) -> Result<bool, Error> {
+    pub(crate) fn close(self: &Arc<AsyncWorld>) -> Result<bool, Error> {
         self.check()?;
         let mut state = self.state();
-        if let Some(at) = state.answers.iter().position(|answer| matches!(answer, FarAnswer::Closed)) {
+        if let Some(at) = state.answers.iter().position(|answer| matches!(answer, WorldAnswer::Closed)) {
             state.answers.remove(at);
             return Ok(true);
         }
-        let asked = state.calls().any(|call| *call == FarCall::Close);
+        let asked = state.calls().any(|call| *call == WorldCall::Close);
         drop(state);
         if !asked {
-            self.send(FarCall::Close)?;
+            self.send(WorldCall::Close)?;
         }
         Ok(false)
     }
@@ -182,16 +183,16 @@ impl Far {
     /// An answer to an errand that is not owed any more, which may still be about money.
     pub(crate) fn unasked(&self, owed: &[Which]) -> Option<What> {
         let mut state = self.state();
-        let stray = |answer: &FarAnswer| matches!(answer, FarAnswer::Errand { which, .. } if !owed.contains(which));
+        let stray = |answer: &WorldAnswer| matches!(answer, WorldAnswer::Errand { which, .. } if !owed.contains(which));
         let at = state.answers.iter().position(stray)?;
-        if let FarAnswer::Errand { what, .. } = state.answers.remove(at) { Some(what) } else { None }
+        if let WorldAnswer::Errand { what, .. } = state.answers.remove(at) { Some(what) } else { None }
     }
 
     /// Drops errands that are not owed any more and have not begun.
     pub(crate) fn keep_only(&self, owed: &[Which]) {
         self.state().waiting.retain(|call| match call {
-            FarCall::Errand(act) => owed.contains(&act.errand.which()),
-            FarCall::Look { .. } | FarCall::Close => true,
+            WorldCall::Errand(act) => owed.contains(&act.errand.which()),
+            WorldCall::Look { .. } | WorldCall::Close => true,
         });
     }
 
@@ -206,7 +207,7 @@ impl Far {
 
     /// Whether the answer to an errand is there.
     pub(crate) fn has_answers(&self) -> bool {
-        self.state().answers.iter().any(|answer| matches!(answer, FarAnswer::Errand { .. }))
+        self.state().answers.iter().any(|answer| matches!(answer, WorldAnswer::Errand { .. }))
     }
 
     /// How long the call under way has been.
@@ -241,7 +242,7 @@ impl Far {
         state.waiting.clear();
         while state.calling.is_some() && Instant::now() < until {
             let left = until.saturating_duration_since(Instant::now());
-            state = self.news.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            state = recover(self.news.wait_timeout(state, left)).0;
         }
         self.hurry.store(false, Ordering::SeqCst);
         state.calling.is_none()
@@ -253,23 +254,23 @@ impl Far {
         if let Some(why) = &state.broken {
             return Err(Error::Broke(why.clone()));
         }
-        if let Some(at) = state.answers.iter().position(|answer| matches!(answer, FarAnswer::Failed(_)))
-            && let FarAnswer::Failed(why) = state.answers.remove(at)
+        if let Some(at) = state.answers.iter().position(|answer| matches!(answer, WorldAnswer::Failed(_)))
+            && let WorldAnswer::Failed(why) = state.answers.remove(at)
         {
             return Err(why.into());
         }
         Ok(())
     }
 
-    fn send(self: &Arc<Far>, call: FarCall) -> Result<(), Error> {
+    fn send(self: &Arc<AsyncWorld>, call: WorldCall) -> Result<(), Error> {
         let mut state = self.state();
         if state.away.is_some_and(|until| until > self.wall.now()) {
             return Ok(());
         }
         // A look comes before an action: a tick waits for it.
         match call {
-            FarCall::Look { .. } => state.waiting.push_front(call),
-            FarCall::Errand(_) | FarCall::Close => state.waiting.push_back(call),
+            WorldCall::Look { .. } => state.waiting.push_front(call),
+            WorldCall::Errand(_) | WorldCall::Close => state.waiting.push_back(call),
         }
         if std::mem::replace(&mut state.working, true) {
             drop(state);
@@ -277,8 +278,8 @@ impl Far {
             return Ok(());
         }
         drop(state);
-        let far = Arc::clone(self);
-        self.errands.run(&self.provider, move || far.make_calls())
+        let world = Arc::clone(self);
+        self.errands.run(&self.provider, move || world.make_calls())
     }
 
     /// Makes one call after another until none is left, on a thread that nothing waits for.
@@ -307,7 +308,7 @@ impl Far {
                             state.seek = state.seek.or(seek);
                             state.waiting.clear();
                         }
-                        Err(why) => state.answers.push(FarAnswer::Failed(why)),
+                        Err(why) => state.answers.push(WorldAnswer::Failed(why)),
                     }
                 }
                 Err(panic) => state.broken = Some(panic_message(&panic)),
@@ -322,10 +323,10 @@ impl Far {
     }
 
     /// The next call, if there is one or comes within a moment: a life at full speed asks again at once.
-    fn begin(&self) -> Option<(FarCall, Option<Time>, Box<dyn World + Send>)> {
+    fn begin(&self) -> Option<(WorldCall, Option<Time>, Box<dyn World + Send>)> {
         let mut state = self.state();
         if state.waiting.is_empty() && state.world.is_some() {
-            state = self.more.wait_timeout(state, self.errands.lingers()).unwrap_or_else(PoisonError::into_inner).0;
+            state = recover(self.more.wait_timeout(state, self.errands.lingers())).0;
         }
         let next = if state.waiting.is_empty() { None } else { state.world.take() };
         let (Some(world), Some(call)) = (next, state.waiting.pop_front()) else {
@@ -336,25 +337,25 @@ impl Far {
         Some((call, state.seek.take(), world))
     }
 
-    fn state(&self) -> MutexGuard<'_, FarState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, AsyncWorldState> {
+        lock(&self.state)
     }
 }
 
-impl FarState {
-    fn calls(&self) -> impl Iterator<Item = &FarCall> {
+impl AsyncWorldState {
+    fn calls(&self) -> impl Iterator<Item = &WorldCall> {
         self.calling.iter().map(|(call, _)| call).chain(&self.waiting)
     }
 }
 
-fn make(call: &FarCall, world: &mut (dyn World + Send), frozen: &Path) -> Result<FarAnswer, world::Error> {
+fn make(call: &WorldCall, world: &mut (dyn World + Send), frozen: &Path) -> Result<WorldAnswer, world::Error> {
     Ok(match call {
-        FarCall::Look { since, now } => {
+        WorldCall::Look { since, now } => {
             let mut seen = Observation::default();
             world.observe(*since, *now, &mut seen)?;
-            FarAnswer::Look { since: *since, now: *now, seen }
+            WorldAnswer::Look { since: *since, now: *now, seen }
         }
-        FarCall::Close => world.close().map(|()| FarAnswer::Closed)?,
-        FarCall::Errand(one) => FarAnswer::Errand { which: one.errand.which(), what: act(world, one, frozen)? },
+        WorldCall::Close => world.close().map(|()| WorldAnswer::Closed)?,
+        WorldCall::Errand(one) => WorldAnswer::Errand { which: one.errand.which(), what: act(world, one, frozen)? },
     })
 }

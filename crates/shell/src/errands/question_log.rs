@@ -6,9 +6,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use golem::hex;
 use serde::{Deserialize, Serialize};
 
-use crate::hash::hex;
 use crate::{Error, durable};
 
 const DAY_MS: u64 = 86_400_000;
@@ -51,7 +51,7 @@ pub(crate) struct Keep {
 
 /// The hash by which a text is known.
 pub(super) fn hash(text: &str) -> String {
-    hex(&blake3::hash(text.as_bytes()).as_bytes()[..16])
+    hex::encode(&blake3::hash(text.as_bytes()).as_bytes()[..16])
 }
 
 impl Keep {

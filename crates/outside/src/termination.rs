@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, getpid, getppid, kill_process_group, test_kill_process};
 
-use crate::{family, fence};
+use crate::{descendants, fence};
 
 /// How long processes that are asked to end may take.
 const ASKED: Duration = Duration::from_secs(2);
@@ -52,10 +52,10 @@ impl Reach {
     /// Asks all descendants to end, and kills those that do not.
     pub(crate) fn end(&self) {
         let began = Instant::now();
-        family::tell(Signal::TERM);
+        descendants::tell(Signal::TERM);
         while began.elapsed() < ASKED {
-            family::bury();
-            if family::is_alone() {
+            descendants::bury();
+            if descendants::is_alone() {
                 break;
             }
             std::thread::sleep(EVERY);
@@ -66,11 +66,11 @@ impl Reach {
                 // To all processes but this one, as far as the domain reaches.
                 Reach::Domain => drop(kill_process_group(Pid::INIT, Signal::KILL)),
                 Reach::Group(group) => group.kill(),
-                Reach::OneByOne => family::tell(Signal::KILL),
+                Reach::OneByOne => descendants::tell(Signal::KILL),
             }
-            family::bury();
+            descendants::bury();
             // A list made during a fork may miss both processes.
-            quiet = if family::is_alone() { quiet + 1 } else { 0 };
+            quiet = if descendants::is_alone() { quiet + 1 } else { 0 };
             if quiet >= QUIET || Instant::now() > until {
                 return;
             }

@@ -1,15 +1,15 @@
 //! A home's books of the river, and the words that came from elsewhere. Every change is handed as rows to the desk,
-//! which makes them durable, in the order in which they came about; nothing is sent or put into the post before.
+//! which makes them durable, in the order in which they came about; nothing is sent or put into the mail before.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
-use golem::GolemId;
 use golem::clade::{Clade as Known, News, Parcel, Peer};
 use golem::grimoire::Kind;
+use golem::{GolemId, hex};
 use serde::{Deserialize, Serialize};
-use styx::bank::{Bank, Came, RowChange, Word};
 use styx::keys::RowKind;
+use styx::mailbox::{Came, Mailbox, RowChange, Word};
 use styx::{Clade, Class};
 use tokio::sync::Notify;
 use utoipa::ToSchema;
@@ -17,8 +17,8 @@ use vault::RiverPair;
 
 use super::key;
 use crate::Error;
-use crate::hash::hex;
 use crate::home::Home;
+use crate::locks::lock;
 
 /// Words of one sibling that are kept for golems that have not heard them, or are yet to be born.
 const EACH: usize = 64;
@@ -49,7 +49,9 @@ struct Inward {
 
 /// The state of the river for this home, for its owner to see.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Stand {
+// The name that programs which read the description of the API know it by.
+#[schema(as = Stand)]
+pub struct RiverState {
     /// When the connection was made, in milliseconds since 1970, while there is one.
     pub since_ms: Option<u64>,
     /// The last error, while there is no connection.
@@ -79,13 +81,13 @@ pub struct AnnouncedDeath {
 /// The outcome of words that came, for other parts of the host to act on.
 #[derive(Debug, Default)]
 pub struct Arrived {
-    /// Words to put into the post.
+    /// Words to put into the mail.
     pub parcels: Vec<Arc<Parcel>>,
     /// News for the owner.
     pub news: Vec<(String, String)>,
 }
 
-pub struct Shore {
+pub struct RiverStore {
     books: Mutex<Books>,
     /// Rung when there is something to send.
     pub due: Notify,
@@ -95,20 +97,20 @@ pub struct Shore {
 
 #[derive(Debug)]
 pub struct Books {
-    pub bank: Bank,
+    pub mailbox: Mailbox,
     /// Words from elsewhere and when they came, by golem and number.
     inward: BTreeMap<(GolemId, u64), (Arc<Parcel>, u64)>,
     names: BTreeMap<GolemId, String>,
     pub(crate) ended: BTreeMap<GolemId, AnnouncedDeath>,
-    pub stand: Stand,
+    pub state: RiverState,
     /// The state as it was last written down.
-    written: Stand,
+    written: RiverState,
 }
 
-impl Shore {
+impl RiverStore {
     /// Reads the books of a home that belongs to a clade; with rows that are to be written first. A home that has
     /// changed its clade begins again.
-    pub(crate) fn of(home: &Home, rows: Vec<RiverPair>) -> Result<(Option<Shore>, Vec<RowChange>), Error> {
+    pub(crate) fn of(home: &Home, rows: Vec<RiverPair>) -> Result<(Option<RiverStore>, Vec<RowChange>), Error> {
         let Some(clade) = key::read(home)?.map(Arc::new) else { return Ok((None, Vec::new())) };
         let me = rows
             .iter()
@@ -128,11 +130,11 @@ impl Shore {
             }
         };
         let books = Books::of(&clade, name, rows);
-        Ok((Some(Shore { books: Mutex::new(books), due: Notify::new(), clade, home: name }), anew))
+        Ok((Some(RiverStore { books: Mutex::new(books), due: Notify::new(), clade, home: name }), anew))
     }
 
     pub fn books(&self) -> MutexGuard<'_, Books> {
-        self.books.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.books)
     }
 
     /// Takes a golem's word, to be sent once its rows are durable; `None` if it was said before. The rows are handed
@@ -146,7 +148,7 @@ impl Shore {
     ) -> Option<T> {
         let mut books = self.books();
         let (class, text) = put_down(name, parcel);
-        let mut rows = books.bank.say(parcel.from, class, parcel.number, &text, now_ms);
+        let mut rows = books.mailbox.say(parcel.from, class, parcel.number, &text, now_ms);
         if rows.is_empty() {
             return None;
         }
@@ -164,7 +166,7 @@ impl Shore {
 
     /// The number of the word that a golem has said last on the river.
     pub(crate) fn said(&self, golem: GolemId) -> u64 {
-        self.books().bank.said(golem)
+        self.books().mailbox.said(golem)
     }
 
     /// The words from elsewhere that a golem has not heard yet, in their order.
@@ -188,7 +190,7 @@ impl Shore {
     pub fn take<T>(&self, came: &[(u64, &[u8])], now_ms: u64, bring: impl FnOnce(Vec<RowChange>) -> T) -> (Arrived, T) {
         let (mut books, mut rows, mut arrived) = (self.books(), Vec::new(), Arrived::default());
         for (place, envelope) in came {
-            let (came, mut changed) = books.bank.take(*place, envelope, now_ms);
+            let (came, mut changed) = books.mailbox.take(*place, envelope, now_ms);
             rows.append(&mut changed);
             books.heed(came, now_ms, &mut rows, &mut arrived);
         }
@@ -212,27 +214,27 @@ impl Shore {
     /// Notes that the archive could not be written; returns whether that is news.
     pub fn archive_failed(&self, why: &str) -> bool {
         let mut books = self.books();
-        books.stand.archive_trouble.replace(why.to_owned()).as_deref() != Some(why)
+        books.state.archive_trouble.replace(why.to_owned()).as_deref() != Some(why)
     }
 
     /// Notes that there is a connection from now on, or why there is not.
     pub fn connected(&self, now_ms: u64, trouble: Option<String>) {
         let mut books = self.books();
-        books.stand.since_ms = trouble.is_none().then_some(now_ms);
-        books.stand.trouble = trouble;
+        books.state.since_ms = trouble.is_none().then_some(now_ms);
+        books.state.trouble = trouble;
     }
 
     /// Settles what is overdue.
     pub fn settle<T>(&self, now_ms: u64, bring: impl FnOnce(Vec<RowChange>) -> T) -> (Arrived, T) {
         let (mut books, mut arrived) = (self.books(), Arrived::default());
-        let (words, mut rows) = books.bank.settle(now_ms);
+        let (words, mut rows) = books.mailbox.settle(now_ms);
         books.heed(Came::Words(words), now_ms, &mut rows, &mut arrived);
         books.call_time(now_ms, &mut rows, &mut arrived);
         let old = books.inward.extract_if(.., |_, (_, at_ms)| now_ms >= *at_ms + GOOD_MS);
         rows.extend(old.map(|((from, number), _)| (inward_key(from, number), None)));
-        if books.stand != books.written {
-            books.written = books.stand.clone();
-            rows.push((RowKind::State.key(&[]), Some(json(&books.stand))));
+        if books.state != books.written {
+            books.written = books.state.clone();
+            rows.push((RowKind::State.key(&[]), Some(json(&books.state))));
         }
         (arrived, bring(rows))
     }
@@ -240,8 +242,8 @@ impl Shore {
 
 impl Books {
     pub(crate) fn of(clade: &Arc<Clade>, home: [u8; 16], rows: Vec<RiverPair>) -> Books {
-        let (mut inward, mut names, mut ended, mut stand) =
-            (BTreeMap::new(), BTreeMap::new(), BTreeMap::new(), Stand::default());
+        let (mut inward, mut names, mut ended, mut state) =
+            (BTreeMap::new(), BTreeMap::new(), BTreeMap::new(), RiverState::default());
         for (key, value) in &rows {
             match RowKind::of(key) {
                 Some((RowKind::Inward, _)) => {
@@ -259,16 +261,16 @@ impl Books {
                         ended.insert(GolemId(golem), said);
                     }
                 }
-                Some((RowKind::State, _)) => stand = serde_json::from_slice(value).unwrap_or_default(),
+                Some((RowKind::State, _)) => state = serde_json::from_slice(value).unwrap_or_default(),
                 Some((RowKind::Home, _)) | None => {}
-                // Rows of the bank.
+                // Rows of the mailbox.
                 Some((RowKind::Head | RowKind::Outbox | RowKind::Heard, _)) => {}
                 Some((RowKind::Known | RowKind::Floor | RowKind::Place, _)) => {}
             }
         }
-        let stand = Stand { since_ms: None, ..stand };
-        let written = stand.clone();
-        Books { bank: Bank::of(Arc::clone(clade), home, rows), inward, names, ended, stand, written }
+        let state = RiverState { since_ms: None, ..state };
+        let written = state.clone();
+        Books { mailbox: Mailbox::of(Arc::clone(clade), home, rows), inward, names, ended, state, written }
     }
 
     pub(crate) fn name(&self, golem: GolemId) -> Option<&str> {
@@ -290,17 +292,17 @@ impl Books {
                 let text = format!(
                     "{who} has said two different things under one number, as a copied home does: nothing more is taken from it \
                      from home {} until this host is started again",
-                    &hex(&speaker.home)[..8]
+                    &hex::encode(&speaker.home)[..8]
                 );
-                arrived.news.push((format!("clade:fork:{}:{day}", hex(&speaker.golem.0)), text));
+                arrived.news.push((format!("clade:fork:{}:{day}", hex::encode(&speaker.golem.0)), text));
             }
             Came::Early | Came::Known => {}
         }
     }
 
-    /// Hears a sibling's word, which goes into the post if it is what it says.
+    /// Hears a sibling's word, which goes into the mail if it is what it says.
     fn hear(&mut self, word: Word, now_ms: u64, rows: &mut Vec<RowChange>, arrived: &mut Arrived) {
-        self.stand.heard += 1;
+        self.state.heard += 1;
         if word.stale {
             return self.refuse("too old");
         }
@@ -330,13 +332,13 @@ impl Books {
     }
 
     pub fn refuse(&mut self, why: &str) {
-        *self.stand.refused.entry(why.to_owned()).or_default() += 1;
+        *self.state.refused.entry(why.to_owned()).or_default() += 1;
     }
 
     /// Notes how many homes have confirmed each death.
     fn count_receipts(&mut self, rows: &mut Vec<RowChange>) {
         for (golem, ended) in self.ended.iter_mut().filter(|(_, ended)| !ended.told) {
-            let homes = self.bank.confirmed_by(*golem);
+            let homes = self.mailbox.confirmed_by(*golem);
             if homes > ended.homes {
                 ended.homes = homes;
                 rows.push((ended_key(*golem), Some(json(ended))));
@@ -364,13 +366,13 @@ impl Books {
                 ),
                 n => format!("{}'s death and what it knew are in {n} other places", ended.name),
             };
-            arrived.news.push((format!("clade:death:{}", hex(&golem.0)), text));
+            arrived.news.push((format!("clade:death:{}", hex::encode(&golem.0)), text));
         }
     }
 
     fn archived(&mut self, golem: GolemId, dead: bool, now_ms: u64) -> Vec<RowChange> {
-        let mut rows = self.bank.archived(golem);
-        (self.stand.archived_ms, self.stand.archive_trouble) = (Some(now_ms), None);
+        let mut rows = self.mailbox.archived(golem);
+        (self.state.archived_ms, self.state.archive_trouble) = (Some(now_ms), None);
         if let Some(ended) = self.ended.get_mut(&golem).filter(|ended| dead && !ended.archived) {
             ended.archived = true;
             rows.push((ended_key(golem), Some(json(ended))));
@@ -424,9 +426,9 @@ fn ended_key(golem: GolemId) -> Vec<u8> {
     RowKind::Death.key(&[&golem.0])
 }
 
-impl std::fmt::Debug for Shore {
+impl std::fmt::Debug for RiverStore {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Shore").field("home", &hex(&self.home)).finish_non_exhaustive()
+        f.debug_struct("RiverStore").field("home", &hex::encode(&self.home)).finish_non_exhaustive()
     }
 }
 
@@ -458,8 +460,8 @@ mod tests {
     }
 
     /// The envelopes of one home, as another takes them.
-    fn sent(from: &Shore, number: usize) -> Vec<Vec<u8>> {
-        from.books().bank.due(1, number).iter().map(|(envelope, _)| envelope.bytes().to_vec()).collect()
+    fn sent(from: &RiverStore, number: usize) -> Vec<Vec<u8>> {
+        from.books().mailbox.due(1, number).iter().map(|(envelope, _)| envelope.bytes().to_vec()).collect()
     }
 
     #[test]
@@ -469,9 +471,9 @@ mod tests {
         let invitation = here.root().join("invitation");
         key::invite(&here, &invitation).unwrap();
         key::accept(&there, &invitation).unwrap();
-        let (teller, _) = Shore::of(&here, Vec::new()).unwrap();
+        let (teller, _) = RiverStore::of(&here, Vec::new()).unwrap();
         let (teller, mut disk) = (teller.unwrap(), BTreeMap::new());
-        let (hearer, first) = Shore::of(&there, Vec::new()).unwrap();
+        let (hearer, first) = RiverStore::of(&there, Vec::new()).unwrap();
         let hearer = hearer.unwrap();
         write(&mut disk, first);
         for number in 1..=3 {
@@ -485,7 +487,7 @@ mod tests {
             write(&mut disk, rows);
         }
         // After a kill, and for a golem that has heard the second by then.
-        let (again, _) = Shore::of(&there, disk.into_iter().collect()).unwrap();
+        let (again, _) = RiverStore::of(&there, disk.into_iter().collect()).unwrap();
         let again = again.unwrap();
         assert_eq!(again.home, hearer.home);
         let mut known = Known::default();
@@ -503,8 +505,8 @@ mod tests {
     fn what_is_not_what_its_envelope_says_is_refused() {
         let (_dir, here) = home();
         key::make(&here).unwrap();
-        let (Some(shore), _) = Shore::of(&here, Vec::new()).unwrap() else { panic!("it is of a clade") };
-        let mut elsewhere = Bank::new(Arc::clone(&shore.clade), [2; 16]);
+        let (Some(store), _) = RiverStore::of(&here, Vec::new()).unwrap() else { panic!("it is of a clade") };
+        let mut elsewhere = Mailbox::new(Arc::clone(&store.clade), [2; 16]);
         let (other, right) = (GolemId([8; 16]), GolemId([7; 16]));
         let said = |parcel: Parcel| json(&SentWord { name: "eve\u{1b}[2J".into(), parcel });
         let texts = [
@@ -519,12 +521,12 @@ mod tests {
         }
         let words = elsewhere.due(1, 9);
         let came: Vec<(u64, &[u8])> = (1..).zip(words.iter().map(|(word, _)| word.bytes())).collect();
-        let (arrived, _) = shore.take(&came, 2, drop);
+        let (arrived, _) = store.take(&came, 2, drop);
         assert_eq!(arrived.parcels.len(), 1, "only the last is what it says");
-        let books = shore.books();
-        assert_eq!(books.stand.refused.values().sum::<u64>(), 4);
+        let books = store.books();
+        assert_eq!(books.state.refused.values().sum::<u64>(), 4);
         assert!(!books.name(right).unwrap().contains('\u{1b}'));
-        let heads: Vec<(Speaker, u64, _)> = books.bank.heads().collect();
+        let heads: Vec<(Speaker, u64, _)> = books.mailbox.heads().collect();
         assert_eq!(heads.len(), 2, "what is refused was heard all the same, and is not asked for again");
     }
 
@@ -532,14 +534,14 @@ mod tests {
     fn a_home_that_joins_another_clade_begins_anew() {
         let (_dir, here) = home();
         key::make(&here).unwrap();
-        let (first, rows) = Shore::of(&here, Vec::new()).unwrap();
+        let (first, rows) = RiverStore::of(&here, Vec::new()).unwrap();
         let kept: Vec<RiverPair> = rows.into_iter().map(|(key, value)| (key, value.unwrap())).collect();
-        let (same, rows) = Shore::of(&here, kept.clone()).unwrap();
+        let (same, rows) = RiverStore::of(&here, kept.clone()).unwrap();
         assert_eq!((same.unwrap().home, rows.len()), (first.as_ref().unwrap().home, 0));
         std::fs::remove_file(here.root().join("clade.key")).unwrap();
-        assert!(Shore::of(&here, kept.clone()).unwrap().0.is_none());
+        assert!(RiverStore::of(&here, kept.clone()).unwrap().0.is_none());
         key::make(&here).unwrap();
-        let (other, rows) = Shore::of(&here, kept).unwrap();
+        let (other, rows) = RiverStore::of(&here, kept).unwrap();
         assert_ne!(other.unwrap().home, first.unwrap().home);
         assert!(
             rows.iter().any(|(key, value)| *key == RowKind::Home.key(&[]) && value.is_none()),
@@ -551,22 +553,22 @@ mod tests {
     fn a_death_is_transmitted_when_two_others_have_it_and_its_owner_hears_if_not() {
         let (_dir, here) = home();
         key::make(&here).unwrap();
-        let (Some(shore), _) = Shore::of(&here, Vec::new()).unwrap() else { panic!("it is of a clade") };
-        shore.say("ada", &word(1, News::Death, &[]), 1, drop);
-        assert!(shore.settle(DEADLINE_MS, drop).0.news.is_empty(), "there is time");
-        shore.archived(GolemId([7; 16]), true, 2, drop);
-        let (late, _) = shore.settle(DEADLINE_MS + 1, drop);
+        let (Some(store), _) = RiverStore::of(&here, Vec::new()).unwrap() else { panic!("it is of a clade") };
+        store.say("ada", &word(1, News::Death, &[]), 1, drop);
+        assert!(store.settle(DEADLINE_MS, drop).0.news.is_empty(), "there is time");
+        store.archived(GolemId([7; 16]), true, 2, drop);
+        let (late, _) = store.settle(DEADLINE_MS + 1, drop);
         assert!(late.news[0].1.contains("one other place within ten minutes"), "{:?}", late.news);
-        assert!(shore.settle(DEADLINE_MS + 2, drop).0.news.is_empty(), "it is said once");
-        shore.say("bob", &Parcel { from: GolemId([8; 16]), ..word(1, News::Death, &[]) }, 5, drop);
-        let mut other = Bank::new(Arc::clone(&shore.clade), [2; 16]);
-        for (place, envelope) in (1..).zip(sent(&shore, 9)) {
+        assert!(store.settle(DEADLINE_MS + 2, drop).0.news.is_empty(), "it is said once");
+        store.say("bob", &Parcel { from: GolemId([8; 16]), ..word(1, News::Death, &[]) }, 5, drop);
+        let mut other = Mailbox::new(Arc::clone(&store.clade), [2; 16]);
+        for (place, envelope) in (1..).zip(sent(&store, 9)) {
             other.take(place, &envelope, 10_000);
         }
         let receipt = other.receipt(10_000).unwrap();
-        shore.take(&[(1, receipt.bytes())], 10_001, drop);
-        shore.archived(GolemId([8; 16]), true, 10_002, drop);
-        let (told, _) = shore.settle(10_003, drop);
+        store.take(&[(1, receipt.bytes())], 10_001, drop);
+        store.archived(GolemId([8; 16]), true, 10_002, drop);
+        let (told, _) = store.settle(10_003, drop);
         assert!(told.news[0].1.contains("bob's death and what it knew are in 2 other places"), "{:?}", told.news);
     }
 }

@@ -1,5 +1,5 @@
-//! A birth as a person fills it in: six questions, each with an answer that will do. Behind it are the same keys as in
-//! golem.toml, so what is made here could have been made by hand, and the form says how.
+//! The questionnaire of a birth, as a person fills it in: six questions, each with an answer that will do. Behind it are
+//! the same keys as in golem.toml, so what is made here could have been made by hand, and the form says how.
 
 use golem::{Name, Usdc};
 use serde::{Deserialize, Serialize};

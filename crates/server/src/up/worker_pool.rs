@@ -2,19 +2,20 @@
 
 use std::collections::VecDeque;
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 
 use shell::life::desk::Desk;
+use shell::locks::{lock, recover};
 
 use super::wake::{Job, Wake};
 use super::workers::perform;
 
-/// Threads of the crew: they mostly wait for the scribe, so there are many more than processors.
+/// Threads of the pool: they mostly wait for the scribe, so there are many more than processors.
 const WORKERS: usize = 32;
 
 /// Threads that give golems their turns.
-pub(super) struct Crew {
+pub(super) struct WorkerPool {
     jobs: Arc<Jobs>,
     threads: Vec<JoinHandle<()>>,
 }
@@ -25,8 +26,8 @@ struct Jobs {
     news: Condvar,
 }
 
-impl Crew {
-    pub(super) fn start(desk: &Arc<Desk>, waker: &Sender<Wake>) -> Crew {
+impl WorkerPool {
+    pub(super) fn start(desk: &Arc<Desk>, waker: &Sender<Wake>) -> WorkerPool {
         let jobs: Arc<Jobs> = Arc::default();
         let work = |jobs: Arc<Jobs>, desk: Arc<Desk>, waker: Sender<Wake>| {
             while let Some(job) = jobs.next() {
@@ -42,13 +43,13 @@ impl Crew {
                 std::thread::spawn(move || work(jobs, desk, waker))
             })
             .collect();
-        Crew { jobs, threads }
+        WorkerPool { jobs, threads }
     }
 
-    /// A crew without threads, whose jobs wait until a test takes them.
+    /// A pool without threads, whose jobs wait until a test takes them.
     #[cfg(test)]
-    pub(super) fn none() -> Crew {
-        Crew { jobs: Arc::default(), threads: Vec::new() }
+    pub(super) fn none() -> WorkerPool {
+        WorkerPool { jobs: Arc::default(), threads: Vec::new() }
     }
 
     /// How many jobs wait.
@@ -79,7 +80,7 @@ impl Crew {
 
 impl Jobs {
     fn waiting(&self) -> MutexGuard<'_, (VecDeque<Job>, bool)> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.waiting)
     }
 
     /// Waits for the next job; `None` once there are no more to come.
@@ -92,7 +93,7 @@ impl Jobs {
             if waiting.1 {
                 return None;
             }
-            waiting = self.news.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+            waiting = recover(self.news.wait(waiting));
         }
     }
 }
