@@ -77,6 +77,10 @@ fn from_an_empty_home_to_a_death_with_its_cause() {
     for field in ["cause", "final_vitality", "ticks_alive"] {
         assert!(!dead[field].is_null(), "{field}");
     }
+    let fields = ["economic", "epistemic", "age_factor", "composite", "phase", "ticks_in_phase", "previous_phase"];
+    for field in fields.into_iter().chain(["last_computed"]) {
+        assert!(dead["final_vitality"].get(field).is_some(), "{field}: {dead}");
+    }
     assert!(tent.fails(4, ["golem", "run", "ada"]).contains("ada is dead"));
     assert!(tent.ok(["doctor"]).lines().all(|line| line.starts_with("ok")));
 }

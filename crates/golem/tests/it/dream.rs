@@ -20,9 +20,9 @@ use serde_json::{Value, json};
 const TICK: Span = Span::seconds(40);
 
 /// In a world of one level and three signs, of which the first says whether the level will double or halve.
-struct Sleeper {
-    golem: Golem,
-    memory: Memory,
+pub(crate) struct Sleeper {
+    pub(crate) golem: Golem,
+    pub(crate) memory: Memory,
     dice: Dice,
     truth: f64,
     sign: [f64; 3],
@@ -31,7 +31,7 @@ struct Sleeper {
 }
 
 impl Sleeper {
-    fn new(change: impl FnOnce(&mut Constitution)) -> Sleeper {
+    pub(crate) fn new(change: impl FnOnce(&mut Constitution)) -> Sleeper {
         let mut birth = birth(Constitution::bare());
         let constitution = &mut birth.constitution;
         constitution.clocks.stochastic = false;
@@ -50,7 +50,7 @@ impl Sleeper {
         sleeper
     }
 
-    fn life(&self) -> &Life {
+    pub(crate) fn life(&self) -> &Life {
         self.golem.life()
     }
 
@@ -95,21 +95,21 @@ impl Sleeper {
         }
     }
 
-    fn ticks(&mut self, ticks: u64) {
+    pub(crate) fn ticks(&mut self, ticks: u64) {
         for _ in 0..ticks {
             self.look();
             self.settle();
         }
     }
 
-    fn command(&mut self, n: u8, command: Command) -> Option<Refusal> {
+    pub(crate) fn command(&mut self, n: u8, command: Command) -> Option<Refusal> {
         self.feed(What::Commanded { id: CommandId([n; 8]), command });
         self.life().commands().last().and_then(|(_, declined)| *declined)
     }
 }
 
 /// All phases of the night it is in, one right after the other, and what they came to together.
-fn whole_night(golem: &Golem, memory: &Memory) -> (Golem, Found) {
+pub(crate) fn whole_night(golem: &Golem, memory: &Memory) -> (Golem, Found) {
     let (mut golem, mut memory, mut night) = (golem.clone(), memory.clone(), None::<Found>);
     while let Some(Owed::Duty(Duty::Dream { phase })) = golem.owes() {
         let found = work(&memory, &Grimoire::default(), golem.life());
@@ -126,7 +126,7 @@ fn whole_night(golem: &Golem, memory: &Memory) -> (Golem, Found) {
 }
 
 /// An episode of a world of one level, of which nothing special is known.
-fn experience(number: u64, state: golem::episode::Impression, actual: f64) -> Experience {
+pub(crate) fn experience(number: u64, state: golem::episode::Impression, actual: f64) -> Experience {
     let level = |value: f64| [value].into_iter().collect();
     Experience {
         number,

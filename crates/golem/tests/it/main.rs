@@ -16,6 +16,7 @@ mod inputs;
 mod knowing;
 mod laundering;
 mod mortality;
+mod nights;
 mod outside;
 mod phage;
 mod pressed;

@@ -1,15 +1,17 @@
 //! The chapter on mortality, as sentences: how a golem ages, weakens, recovers and dies.
 
-use crate::common::{Rig, START};
+use crate::common::{Rig, START, changed};
 use golem::constitution::{Clocks, Measure, Mode};
 use golem::event::Event;
 use golem::heartbeat::State;
 use golem::mortality::Senescence;
 use golem::mortality::death::Cause;
 use golem::mortality::phase::Phase;
+use golem::mortality::vitality::Parts;
 use golem::mortality::{self, Clock};
 use golem::owner;
 use golem::{Command, Span, Usdc};
+use serde_json::json;
 
 fn cause(rig: &Rig) -> &Cause {
     &rig.golem.life().death().expect("it should be dead").cause
@@ -443,4 +445,50 @@ fn a_life_begins_at_its_start_and_everything_is_on_record() {
     assert_eq!(rig.golem.life().born(), START);
     assert_eq!(rig.folded(), rig.golem);
     assert!(rig.golem.life().capital().fees > Usdc::ZERO, "it acted");
+}
+
+#[test]
+fn age_takes_three_tenths_of_vitality_in_a_lifespan_and_six_in_two() {
+    let rig = Rig::with(|c| c.clocks = ONLY_CHANCE);
+    let figures = &rig.golem.life().constitution().vitality;
+    let usual = (figures.economic_center, figures.economic_steepness, figures.epistemic_center);
+    assert_eq!((usual, figures.epistemic_steepness, figures.age_drag), ((0.3, 10.0, 0.4), 8.0, 0.3));
+    assert_eq!(figures.lifespan, Span::seconds(40).times(200_000));
+    for (lifespans, left) in [(0, 1.0), (1, 0.7), (2, 0.4), (4, 0.0)] {
+        let old = changed(rig.golem.life(), |life| life["age"] = json!(figures.lifespan.times(lifespans)));
+        let age = Parts::of(&old, 1.0).age;
+        assert!((age - left).abs() < 1e-9, "{age} is left after {lifespans} lifespans");
+    }
+}
+
+#[test]
+fn a_tick_pays_is_weighed_and_rolls_before_it_kills() {
+    let mut rig = Rig::with(|c| c.clocks = ONLY_CHANCE);
+    rig.ticks(20);
+    rig.tick_rolling(0);
+    let step = |event: &Event| match event {
+        Event::Mortality(mortality::Event::Aged { .. }) => Some("paid"),
+        Event::Mortality(mortality::Event::VitalityUpdated { .. }) => Some("weighed"),
+        Event::Mortality(mortality::Event::Rolled { .. }) => Some("rolled"),
+        Event::Mortality(mortality::Event::Died(_)) => Some("died"),
+        _ => None,
+    };
+    let steps = |record: &golem::Record| record.events.iter().filter_map(step).collect::<Vec<_>>();
+    let ticks: Vec<Vec<&str>> = rig.records.iter().map(steps).filter(|steps| !steps.is_empty()).collect();
+    let (last, others) = ticks.split_last().unwrap();
+    assert_eq!(*last, ["paid", "weighed", "rolled", "died"]);
+    assert!(others.len() == 20 && others.iter().all(|steps| *steps == last[..3]), "{others:?}");
+}
+
+#[test]
+fn losing_much_of_what_was_known_is_felt_in_fitness() {
+    let rig = Rig::with(|_| {});
+    let fitness = |archived: u32, alive: u32| {
+        mortality::epistemic::fitness(&changed(rig.golem.life(), |life| {
+            (life["knowing"]["archived"], life["knowing"]["alive"]) = (json!([archived]), json!(alive));
+        }))
+    };
+    let usual = fitness(0, 10);
+    assert_eq!(fitness(2, 8), usual, "a fifth is not yet much");
+    assert!((fitness(3, 7) - 0.95 * usual).abs() < 1e-12);
 }

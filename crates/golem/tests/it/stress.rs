@@ -117,6 +117,16 @@ fn at_half_size_the_strictest_of_phase_load_mood_and_warning_counts() {
     assert_eq!(policy::caution(&glad, None), 100);
 }
 
+#[test]
+fn a_worse_phase_leaves_a_smaller_part_of_the_usual_size() {
+    let calm = changed(&loaded(0.0), |life| {
+        (life["stress"]["active"], life["daimon"]["mood"]) = (json!([]), json!(Pad::default()));
+    });
+    let left =
+        Phase::ALL.map(|phase| policy::caution(&changed(&calm, |life| life["vitality"]["phase"] = json!(phase)), None));
+    assert_eq!(left, [0, 25, 50, 100, 100]);
+}
+
 /// Many states of any kind: exposure can be given up in all of them, and no mood adds to size.
 #[test]
 fn giving_up_exposure_is_never_refused_and_no_mood_raises_size() {

@@ -10,6 +10,7 @@ mod talking;
 use crate::common::{self, Dice};
 use golem::constitution::{Mode, ThoughtFigures};
 use golem::event::Event;
+use golem::mortality::phase::Tier;
 use golem::rule::Provenance;
 use golem::thought::{self, Answer, Held, PROMPT, Silence, prompt};
 use golem::{Again, Command, CommandId, Errand, Life, Time, Usdc, What};
@@ -212,6 +213,26 @@ fn a_golem_without_a_model_is_not_touched_by_any_of_it() {
         assert!(!events.iter().any(|event| matches!(event, Event::Thought(_))), "{events:?}");
     }
     assert_eq!(*lived.life().thoughts(), golem::thought::Thoughts::default());
+}
+
+#[test]
+fn an_answer_may_ask_for_the_next_tier_up() {
+    let mut lived = Lived::new(7, |c| c.thought.models[1] = Some("a/stronger".to_owned()));
+    let cheap = loop {
+        lived.tick();
+        match lived.life().thoughts().open.first().cloned() {
+            Some(question) if question.tier == Tier::Cheap => break question,
+            Some(question) => {
+                drop(lived.feed(What::Answered { key: question.key, cost: Usdc::ZERO, said: Err(Silence::Unusable) }))
+            }
+            None => {}
+        }
+    };
+    let said = Ok(Box::new(Answer { deeper: true, ..Answer::default() }));
+    lived.feed(What::Answered { key: cheap.key, cost: Usdc::micros(5), said });
+    let next = lived.life().thoughts().open[0].clone();
+    assert_eq!((next.purpose, next.tier), (cheap.purpose, Tier::Middle));
+    assert!(prompt(lived.life(), &next, &[]).user.contains("a cheaper model asked for you"));
 }
 
 #[test]

@@ -2,10 +2,13 @@
 
 use golem::books::Books;
 use golem::event::Event;
+use golem::mortality::phase::{Phase, Tier};
 use golem::policy::Refusal;
 use golem::thought::{self, Answer, Held, Purpose, Silence, prompt};
-use golem::{Command, CommandId, Errand, Usdc, What};
+use golem::{Command, CommandId, Errand, Golem, Usdc, What};
+use serde_json::json;
 
+use super::common::changed;
 use super::lived::Lived;
 
 fn asks(lived: &mut Lived, id: u8, text: &str) -> Option<Refusal> {
@@ -78,6 +81,30 @@ fn who_has_nobody_to_ask_or_may_not_says_so_by_name() {
     assert_eq!(asks(&mut lived, 5, "why?"), Some(Refusal::Dead));
     for by in [Held::NoModel, Held::Day, Held::Paused] {
         assert!(Refusal::Thought(by).to_string().len() > 30, "in words");
+    }
+}
+
+#[test]
+fn a_worse_phase_asks_a_cheaper_model_for_less_and_the_last_asks_none() {
+    let mut lived = Lived::new(3, |c| {
+        c.thought.models = ["a", "b", "c"].map(|name| Some(name.to_owned()));
+        c.thought.per_call = [1, 2, 3].map(Usdc::cents);
+    });
+    lived.tick();
+    let well = lived.life().clone();
+    for (phase, expected) in [
+        (Phase::Thriving, Some((Tier::Middle, Usdc::cents(2)))),
+        (Phase::Stable, Some((Tier::Middle, Usdc::cents(2)))),
+        (Phase::Conservation, Some((Tier::Cheap, Usdc::cents(1)))),
+        (Phase::Declining, Some((Tier::Cheap, Usdc::micros(5_000)))),
+        (Phase::Terminal, None),
+    ] {
+        let life = changed(&well, |life| life["vitality"]["phase"] = json!(phase));
+        lived.golem = Golem::resume(life, lived.golem.seq()).unwrap();
+        let declined = asks(&mut lived, 1, "why?");
+        assert_eq!(declined, expected.is_none().then_some(Refusal::Thought(Held::Phase)), "{phase}");
+        let asked = lived.life().thoughts().open.iter().find(|question| question.purpose == Purpose::Answer);
+        assert_eq!(asked.map(|question| (question.tier, question.most)), expected, "{phase}");
     }
 }
 
