@@ -16,6 +16,7 @@ pub mod errands;
 pub mod program;
 
 pub mod home;
+pub mod runtime;
 pub mod view;
 
 pub mod feeds;
@@ -34,3 +35,4 @@ pub use errands::{KeptQuestion, kept};
 pub use error::{Error, panic_message};
 pub use home::{GolemHome, Home};
 pub use life::Living;
+pub use runtime::Runtime;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use server::mcp::{self, Who};
 use shell::home::agent;
 use shell::home::tokens::Keyring;
-use shell::{Error, Home};
+use shell::{Error, Home, Runtime};
 
 /// Where the token is.
 const TOKEN: &str = "BARDO_TOKEN";
@@ -27,6 +27,6 @@ pub(crate) fn mcp(home: &Home) -> Result<ExitCode, Error> {
             "{TOKEN} {wrong}: `bardo golem connect NAME` shows the token of a golem's agent, `bardo token new` makes one of yours"
         ))
     })?;
-    mcp::stdio(home, who)?;
+    mcp::stdio(&Runtime::of(home), who)?;
     Ok(ExitCode::SUCCESS)
 }
