@@ -6,6 +6,7 @@ mod commands;
 mod draw;
 mod exit;
 mod logs;
+mod named;
 #[cfg(feature = "otlp")]
 mod otlp;
 mod output;
@@ -52,7 +53,7 @@ fn main() -> ExitCode {
         (Err(e), _) => return fail(&e),
     };
     let done = dispatch(&home, verb, args.json);
-    home.led_on().iter().for_each(output::complain);
+    named::say_old_names(&home);
     match done {
         Ok(code) => code,
         Err(e) => fail(&e),

@@ -25,7 +25,7 @@ use settings::{Prices, Settings};
 use shell::errands::{Bound, Counter, GolemState, Verdict, Wanted};
 use shell::home::agent;
 use shell::locks::lock;
-use shell::{Error, GolemHome, Home, durable};
+use shell::{Error, GolemHome, Home, Runtime, durable};
 use tariff::Writes;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
@@ -101,7 +101,7 @@ pub type Speaker = Box<dyn Fn(GolemHome, Request) -> Speaking + Send + Sync>;
 pub type Speaking = Pin<Box<dyn Future<Output = Response<Body>> + Send>>;
 
 struct Gateway {
-    home: Home,
+    runtime: Arc<Runtime>,
     models: Models,
     client: reqwest::Client,
     mcp: Speaker,
@@ -147,7 +147,7 @@ impl Running {
     }
 }
 
-pub fn serve(listen: Listen, home: &Home, mcp: Speaker) -> Result<Running, Error> {
+pub fn serve(listen: Listen, runtime: &Arc<Runtime>, mcp: Speaker) -> Result<Running, Error> {
     let cannot = |e: std::io::Error| {
         let way = "choose another address with `bardo up --gateway ADDRESS`, or gateway.listen in bardo.toml";
         Error::Host(format!("the gateway cannot listen on {}: {e}; {way}", listen.address))
@@ -163,7 +163,7 @@ pub fn serve(listen: Listen, home: &Home, mcp: Speaker) -> Result<Running, Error
         .map_err(|e| Error::Host(format!("cannot make a client: {e}")))?;
     let turned_away = Arc::<Mutex<TurnedAway>>::default();
     let gateway = Gateway {
-        home: home.clone(),
+        runtime: Arc::clone(runtime),
         models: listen.models,
         client,
         mcp,
@@ -171,17 +171,18 @@ pub fn serve(listen: Listen, home: &Home, mcp: Speaker) -> Result<Running, Error
         bodies: Bodies::new(),
         key: PrefixKey::new(chance::Secret::draw().hash()),
         prefixes: Arc::default(),
-        shapes: Arc::new(Shapes::of(home)),
+        shapes: Arc::new(Shapes::of(runtime.home())),
         own_login: listen.own_login,
     };
     let gateway = Arc::new(gateway);
-    let led = Led::below(home, "/g/", "x-bardo-renamed");
-    let runtime =
+    let led = Led::below(runtime.home(), "/g/", "x-bardo-renamed");
+    let threads =
         tokio::runtime::Builder::new_multi_thread().worker_threads(THREADS).enable_all().build().map_err(cannot)?;
     let (stop, stopped) = oneshot::channel::<()>();
     let (begun, begins) = mpsc::channel();
+    let address_file = address_file(runtime.home());
     let thread = std::thread::Builder::new().name("gateway".into()).spawn(move || {
-        runtime.block_on(async {
+        threads.block_on(async {
             let listener = TcpListener::from_std(listener);
             let _ = begun.send(listener.as_ref().map(|_| ()).map_err(ToString::to_string));
             let Ok(listener) = listener else { return };
@@ -197,13 +198,13 @@ pub fn serve(listen: Listen, home: &Home, mcp: Speaker) -> Result<Running, Error
                 _ = stopped => {}
             }
         });
-        runtime.shutdown_timeout(Duration::from_millis(200));
+        threads.shutdown_timeout(Duration::from_millis(200));
     });
     let thread = thread.map_err(cannot)?;
     match begins.recv() {
         Ok(Ok(())) => {
             if listen.known {
-                durable::write(&address_file(home), address.to_string().as_bytes())?;
+                durable::write(&address_file, address.to_string().as_bytes())?;
             }
             Ok(Running { address, turned_away, stop, thread })
         }
@@ -344,7 +345,7 @@ impl Gateway {
     }
 
     fn found(&self, name: &str, opens: impl FnOnce(&GolemHome) -> bool) -> Result<GolemHome, Refusal> {
-        let place = name.parse::<Name>().ok().map(|name| self.home.place(&name));
+        let place = name.parse::<Name>().ok().map(|name| self.runtime.home().place(&name));
         place.filter(|place| opens(place)).ok_or_else(|| {
             let message = "this is not the token of that golem's agent; `bardo golem connect NAME` shows it";
             Refusal::new(StatusCode::UNAUTHORIZED, "token", message)
@@ -353,7 +354,7 @@ impl Gateway {
 
     fn turn_away(&self, place: Option<&GolemHome>, refusal: &Refusal, protocol: AgentProtocol) -> Response<Body> {
         if let Some(place) = place {
-            self.home.counters().of(&place.name).turned_away(refusal.code, &refusal.message);
+            self.runtime.counters().of(&place.name).turned_away(refusal.code, &refusal.message);
         }
         let mut turned_away = lock(&self.turned_away);
         turned_away.times += 1;
@@ -405,7 +406,7 @@ impl Gateway {
         if place.frozen_marker().exists() {
             return Err(Refusal::of(Denied::Frozen, None));
         }
-        if !self.home.counters().of(&place.name).is_lived() {
+        if !self.runtime.counters().of(&place.name).is_lived() {
             return Err(gone(place));
         }
         let (parts, body) = request.into_parts();
@@ -454,7 +455,7 @@ impl Gateway {
             let bound = worst(asked, input, &model, turn.is_trial());
             if login.as_ref().is_some_and(Login::is_unbounded) { unbounded(bound, &model) } else { Ok(bound) }
         };
-        let counter = self.home.counters().of(&place.name);
+        let counter = self.runtime.counters().of(&place.name);
         let again = parts.headers.get("idempotency-key").map(|key| known_by(counter.golem(), key));
         let mut bound = worst(&asked, input)?;
         // A login of the program's own is not used for a second request.

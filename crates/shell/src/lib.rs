@@ -17,6 +17,7 @@ pub mod errands;
 pub mod program;
 
 pub mod home;
+pub mod runtime;
 pub mod view;
 
 pub mod feeds;
@@ -36,3 +37,4 @@ pub use error::{Error, panic_message};
 pub use home::{GolemHome, Home};
 pub use life::Living;
 pub use mind::http;
+pub use runtime::Runtime;

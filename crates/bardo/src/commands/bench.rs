@@ -15,7 +15,7 @@ use shell::life::birth::{Wish, birth};
 use shell::life::newborn;
 use shell::view::board::Board;
 use shell::view::figures::count;
-use shell::{Error, Home};
+use shell::{Error, Home, Runtime};
 
 use super::run::catch_interrupts;
 use crate::args::BenchArgs;
@@ -79,12 +79,13 @@ pub(crate) fn bench(home: &Home, args: &BenchArgs, json: bool) -> Result<ExitCod
 fn populate(home: &Home, golems: usize, interrupted: &AtomicU32) -> Result<(), Error> {
     let opening = format!("treasury.opening={}", 200 * golems);
     home.init(&Settings::load(File::Bardo, None, std::iter::empty(), &[opening])?)?;
+    let runtime = Runtime::of(home);
     for number in (0..golems).take_while(|_| interrupted.load(Ordering::SeqCst) == 0) {
         let settings = newborn::settings(home, None, Vec::new())?;
         let seed = Some(number as u64);
         let spec = newborn::spec(home, &settings, seed)?;
         let name = format!("g{number}").parse().expect("a plain name");
-        birth(home, Wish::of(name, spec, seed, settings))?;
+        birth(&runtime, Wish::of(name, spec, seed, settings))?;
     }
     Ok(())
 }

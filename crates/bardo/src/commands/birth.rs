@@ -5,8 +5,9 @@ use std::io::{BufRead, IsTerminal};
 
 use golem::Usdc;
 use shell::life::questionnaire::{Care, Choice, Choices, Form};
-use shell::{Error, Home, Living};
+use shell::{Error, Home, Living, Runtime};
 
+use crate::named;
 use crate::output::{self, line, plain};
 
 /// The next command for a newborn; none where a host is up that runs it.
@@ -88,7 +89,10 @@ fn confirm(
         line("no golem was made");
         return Ok(None);
     }
-    form.bear(home).map(Some)
+    if !form.from.is_empty() {
+        named::golem(home, &form.from)?;
+    }
+    form.bear(&Runtime::of(home)).map(Some)
 }
 
 /// A typed line, or the default. The end of input cancels.

@@ -15,6 +15,7 @@ use world::checks::Round;
 use world::{Check, Says, Spec};
 
 use super::owner;
+use crate::named;
 use crate::output::{self, date, line};
 
 /// The commands of checks, from flags such as tests='cargo test'.
@@ -150,7 +151,7 @@ pub(crate) struct Claim<'a> {
 }
 
 pub(crate) fn claim(home: &Home, name: &str, claim: &Claim<'_>, json: bool) -> Result<ExitCode, Error> {
-    let place = home.golem(name)?;
+    let place = named::golem(home, name)?;
     let (golem, _) = place.wake()?;
     let life = golem.life();
     let wall = life.birth().world.timing == golem::world::Timing::Wall;

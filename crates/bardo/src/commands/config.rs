@@ -6,6 +6,7 @@ use settings::{File, Settings, schema};
 use shell::{Error, Home};
 
 use crate::args::{ConfigFile, ConfigVerb};
+use crate::named;
 use crate::output::{self, line};
 
 pub(crate) fn dispatch(home: &Home, verb: &ConfigVerb, json: bool) -> Result<ExitCode, Error> {
@@ -14,7 +15,7 @@ pub(crate) fn dispatch(home: &Home, verb: &ConfigVerb, json: bool) -> Result<Exi
             let settings = match name {
                 None => home.settings()?,
                 Some(name) => {
-                    let place = home.golem(name)?;
+                    let place = named::golem(home, name)?;
                     let settings = Settings::load(File::Golem, Some(&place.config()), std::iter::empty(), &[])?;
                     let (golem, _) = vault::Reader::open(&place.database())?.wake()?;
                     if let Some((key, _, is)) = settings.contradicts(golem.life().birth())? {

@@ -5,11 +5,13 @@ use std::process::ExitCode;
 
 use golem::{Time, Usdc};
 use settings::read_span;
+use shell::errands::Counters;
 use shell::view::costs::Costs;
 use shell::view::portrait::Row;
 use shell::view::spending::{ModelCosts, Spending};
 use shell::{Error, Home};
 
+use crate::named;
 use crate::output::{self, count, line};
 
 pub(crate) fn costs(
@@ -28,12 +30,13 @@ pub(crate) fn costs(
         }
     };
     let places = match name {
-        Some(name) => vec![home.golem(name)?],
+        Some(name) => vec![named::golem(home, name)?],
         None => home.list()?,
     };
-    let mut all = Vec::new();
+    // No agent calls through this process.
+    let (counters, mut all) = (Counters::default(), Vec::new());
     for place in places {
-        match Costs::of(&place, since) {
+        match Costs::of(&place, since, &counters) {
             Ok(costs) => all.push(costs),
             Err(why) if name.is_none() => output::complain(format!("{}: {why}", place.name)),
             Err(why) => return Err(why),

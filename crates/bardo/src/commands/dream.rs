@@ -10,6 +10,7 @@ use shell::{Error, GolemHome, Home};
 
 use crate::args::DreamVerb;
 use crate::commands::owner;
+use crate::named;
 use crate::output::{self, count, date, line};
 
 pub(crate) fn dispatch(home: &Home, verb: DreamVerb, json: bool) -> Result<ExitCode, Error> {
@@ -18,8 +19,8 @@ pub(crate) fn dispatch(home: &Home, verb: DreamVerb, json: bool) -> Result<ExitC
         DreamVerb::On { name } => owner::order(home, &name, Command::Dreams { on: true }, "dreams from now on", json),
         DreamVerb::Off { name } => owner::order(home, &name, Command::Dreams { on: false }, "dreams no more", json),
         DreamVerb::Wake { name } => owner::order(home, &name, Command::Wake, "is awake", json),
-        DreamVerb::Report { name } => report(&home.read_golem(&name)?, json),
-        DreamVerb::List { name } => list(&home.read_golem(&name)?, json),
+        DreamVerb::Report { name } => report(&named::read_golem(home, &name)?, json),
+        DreamVerb::List { name } => list(&named::read_golem(home, &name)?, json),
     }
 }
 

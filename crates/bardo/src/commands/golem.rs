@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use golem::Name;
 use golem::stress::{self, words};
@@ -21,12 +22,13 @@ use shell::life::programs::Programs;
 use shell::orders::fleet::Brake;
 use shell::view::history::History;
 use shell::view::narrator::Narrator;
-use shell::{Error, GolemHome, Home, Living};
+use shell::{Error, GolemHome, Home, Living, Runtime};
 use vault::Reader;
 
 use crate::args::{Chosen, GolemVerb, New, Restore, WorldKind};
 use crate::commands::checks::Claim;
 use crate::commands::{birth, checks, connect, costs, export, heirs, list, outside, owner, plot, report, run, talk};
+use crate::named;
 use crate::output::{self, count, date, line, plain, portrait, sentence};
 
 pub(crate) fn dispatch(home: &Home, verb: GolemVerb, json: bool) -> Result<ExitCode, Error> {
@@ -34,18 +36,18 @@ pub(crate) fn dispatch(home: &Home, verb: GolemVerb, json: bool) -> Result<ExitC
         GolemVerb::New(new) => create(home, *new, json),
         GolemVerb::Run(args) => run::run(home, &args, json),
         GolemVerb::List(args) => list::list(home, &args, json),
-        GolemVerb::Show { name, plot: true } => show(&home.read_golem(&name)?, true, json),
-        GolemVerb::Show { name, .. } => show(&home.golem(&name)?, false, json),
-        GolemVerb::Report { name, out } => report::report(&home.read_golem(&name)?, out.as_deref(), json),
-        GolemVerb::Export { name, claims } => export::claims(&home.read_golem(&name)?, &claims, json),
-        GolemVerb::Events { name, all } => events(&home.read_golem(&name)?, all || json, json),
-        GolemVerb::Episodes { name, last } => episodes(&home.read_golem(&name)?, last, json),
-        GolemVerb::Stress { name } => stress(&home.golem(&name)?, json),
+        GolemVerb::Show { name, plot: true } => show(&named::read_golem(home, &name)?, true, json),
+        GolemVerb::Show { name, .. } => show(&named::golem(home, &name)?, false, json),
+        GolemVerb::Report { name, out } => report::report(&named::read_golem(home, &name)?, out.as_deref(), json),
+        GolemVerb::Export { name, claims } => export::claims(&named::read_golem(home, &name)?, &claims, json),
+        GolemVerb::Events { name, all } => events(&named::read_golem(home, &name)?, all || json, json),
+        GolemVerb::Episodes { name, last } => episodes(&named::read_golem(home, &name)?, last, json),
+        GolemVerb::Stress { name } => stress(&named::golem(home, &name)?, json),
         GolemVerb::Playbook { name, accept, discard } => {
-            playbook(home, &home.read_golem(&name)?, accept, discard, json)
+            playbook(home, &named::read_golem(home, &name)?, accept, discard, json)
         }
         GolemVerb::Policy { name, set } => owner::policy(home, &name, &set, json),
-        GolemVerb::Rename { name, new } => rename(&home.golem(&name)?, &new, json),
+        GolemVerb::Rename { name, new } => rename(&named::golem(home, &name)?, &new, json),
         GolemVerb::Fund(money) => owner::fund(home, &money, json),
         GolemVerb::Withdraw(money) => owner::withdraw(home, &money, json),
         GolemVerb::Costs { name, last, csv } => costs::costs(home, name.as_deref(), last.as_deref(), csv, json),
@@ -53,32 +55,34 @@ pub(crate) fn dispatch(home: &Home, verb: GolemVerb, json: bool) -> Result<ExitC
         GolemVerb::Approve { name: None, .. } => owner::asks(home, json),
         GolemVerb::Ask { name, question } => talk::ask(home, &name, &question, json),
         GolemVerb::Steer { name, text } => talk::steer(home, &name, text.as_deref(), json),
-        GolemVerb::Connect { name, rotate } => connect::connect(home, &home.golem(&name)?, rotate, json),
-        GolemVerb::Program(args) => outside::program(&home.golem(&args.name)?, &args, json),
-        GolemVerb::Check { name, set, limit } => checks::check(&home.golem(&name)?, &set, limit.as_deref(), json),
+        GolemVerb::Connect { name, rotate } => connect::connect(home, &named::golem(home, &name)?, rotate, json),
+        GolemVerb::Program(args) => outside::program(&named::golem(home, &args.name)?, &args, json),
+        GolemVerb::Check { name, set, limit } => {
+            checks::check(&named::golem(home, &name)?, &set, limit.as_deref(), json)
+        }
         GolemVerb::Claim { name, domain, value, within, at } => {
             let (within, at) = (within.as_deref(), at.as_deref());
             checks::claim(home, &name, &Claim { domain: &domain, value, within, at }, json)
         }
-        GolemVerb::Thoughts { name, last, full } => talk::thoughts(&home.read_golem(&name)?, last, full, json),
+        GolemVerb::Thoughts { name, last, full } => talk::thoughts(&named::read_golem(home, &name)?, last, full, json),
         GolemVerb::Pause(whom) => owner::brake(home, whom.name.as_deref(), &Brake::Pause, json),
         GolemVerb::Resume(whom) => owner::brake(home, whom.name.as_deref(), &Brake::Resume, json),
         GolemVerb::Freeze { whom, reason } => owner::brake(home, whom.name.as_deref(), &Brake::Freeze { reason }, json),
-        GolemVerb::Bury { name, unfinished } => bury(&home.golem(&name)?, unfinished, json),
-        GolemVerb::Unbury { name } => unbury(&home.golem(&name)?, json),
+        GolemVerb::Bury { name, unfinished } => bury(&named::golem(home, &name)?, unfinished, json),
+        GolemVerb::Unbury { name } => unbury(&named::golem(home, &name)?, json),
         GolemVerb::Retire(retire) => owner::retire(home, &retire, json),
         GolemVerb::Successor(args) => heirs::successor(home, &args, json),
-        GolemVerb::Release { name } => release(&home.golem(&name)?, json),
-        GolemVerb::Join { name } => join(home, &home.golem(&name)?, json),
-        GolemVerb::Backup { name, to } => backup(&home.read_golem(&name)?, &to, json),
+        GolemVerb::Release { name } => release(&named::golem(home, &name)?, json),
+        GolemVerb::Join { name } => join(home, &named::golem(home, &name)?, json),
+        GolemVerb::Backup { name, to } => backup(&named::read_golem(home, &name)?, &to, json),
         GolemVerb::Drill { from } => drill(&from, json),
         GolemVerb::Restore(restore) => take_in(home, &restore, json),
-        GolemVerb::Move { name, folder, to } => move_out(home, &home.golem(&name)?, &folder, &to, json),
+        GolemVerb::Move { name, folder, to } => move_out(home, &named::golem(home, &name)?, &folder, &to, json),
     }
 }
 
 fn create(home: &Home, new: New, json: bool) -> Result<ExitCode, Error> {
-    let living = if new.is_bare() { birth::ask(home, json)? } else { Some(birth_of(home, new)?) };
+    let living = if new.is_bare() { birth::ask(home, json)? } else { Some(birth_of(&Runtime::of(home), new)?) };
     let Some(living) = living else { return Ok(ExitCode::SUCCESS) };
     let life = living.life();
     if json {
@@ -97,7 +101,8 @@ fn create(home: &Home, new: New, json: bool) -> Result<ExitCode, Error> {
 }
 
 /// Flags are keys by another name, so they are checked and shown like any other.
-pub(crate) fn birth_of(home: &Home, new: New) -> Result<Living, Error> {
+pub(crate) fn birth_of(runtime: &Arc<Runtime>, new: New) -> Result<Living, Error> {
+    let home = runtime.home();
     let name = new.name.ok_or_else(|| Error::Usage("a golem needs a name: bardo golem new NAME".into()))?;
     let mut flags = new.set;
     let mut flag = |key: &str, value: Option<String>| flags.extend(value.map(|value| format!("{key}={value}")));
@@ -150,7 +155,7 @@ pub(crate) fn birth_of(home: &Home, new: New) -> Result<Living, Error> {
     };
     let spec = spec(home, &settings, seed)?;
     let wish = Wish { name, spec, seed, settings, descent: None, bundle, checks, programs };
-    births::birth(home, wish)
+    births::birth(runtime, wish)
 }
 
 fn bury(place: &GolemHome, unfinished: bool, json: bool) -> Result<ExitCode, Error> {
@@ -343,7 +348,7 @@ fn playbook(home: &Home, place: &GolemHome, accept: bool, discard: bool, json: b
     };
     let wake = || -> Result<Living, Error> {
         let every = home.settings()?.integer("run.snapshot_every") as u64;
-        Ok(Living::open(place.clone(), every)?.0)
+        Ok(Living::open(&Runtime::of(home), place.clone(), every)?.0)
     };
     let _loan = if accept || discard { Some(place.borrow()?) } else { None };
     let (golem, _) = Reader::open(&place.database())?.wake()?;
@@ -446,7 +451,7 @@ fn move_out(home: &Home, place: &GolemHome, to: &Path, addressee: &str, json: bo
     let every = home.settings()?.integer("run.snapshot_every") as u64;
     let to = &std::path::absolute(to).unwrap_or_else(|_| to.to_owned());
     let _loan = place.borrow()?;
-    let label = copies::move_out(place, to, addressee, every)?;
+    let label = copies::move_out(&Runtime::of(home), place, to, addressee, every)?;
     if json {
         output::json(&label);
     } else {

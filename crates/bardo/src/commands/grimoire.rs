@@ -11,22 +11,25 @@ use golem::{Golem, Life};
 use serde_json::json;
 use shell::life::recall;
 use shell::view::known;
-use shell::{Error, GolemHome, Home, Living};
+use shell::{Error, GolemHome, Home, Living, Runtime};
 use vault::Reader;
 use vault::grimoire::{Hit, Query};
 
 use crate::args::{GrimoireVerb, Origin, Search};
+use crate::named;
 use crate::output::{self, count, line};
 
 pub(crate) fn dispatch(home: &Home, verb: GrimoireVerb, json: bool) -> Result<ExitCode, Error> {
     match verb {
-        GrimoireVerb::Search(search) => self::search(home, &home.read_golem(&search.name)?, &search, json),
-        GrimoireVerb::Embed { name } => embed(home, &home.read_golem(&name)?, json),
-        GrimoireVerb::Show { name, id } => show(&home.read_golem(&name)?, id, json),
-        GrimoireVerb::Stats { name } => stats(&home.read_golem(&name)?, json),
-        GrimoireVerb::Verify { name } => verify(&home.read_golem(&name)?, json),
-        GrimoireVerb::Export { name, to } => export(&home.read_golem(&name)?, to.as_deref(), json),
-        GrimoireVerb::Import { name, from, origin } => import(home, &home.read_golem(&name)?, &from, origin, json),
+        GrimoireVerb::Search(search) => self::search(home, &named::read_golem(home, &search.name)?, &search, json),
+        GrimoireVerb::Embed { name } => embed(home, &named::read_golem(home, &name)?, json),
+        GrimoireVerb::Show { name, id } => show(&named::read_golem(home, &name)?, id, json),
+        GrimoireVerb::Stats { name } => stats(&named::read_golem(home, &name)?, json),
+        GrimoireVerb::Verify { name } => verify(&named::read_golem(home, &name)?, json),
+        GrimoireVerb::Export { name, to } => export(&named::read_golem(home, &name)?, to.as_deref(), json),
+        GrimoireVerb::Import { name, from, origin } => {
+            import(home, &named::read_golem(home, &name)?, &from, origin, json)
+        }
     }
 }
 
@@ -100,7 +103,7 @@ fn embed(home: &Home, place: &GolemHome, json: bool) -> Result<ExitCode, Error> 
         return Err(Error::Usage(advice.into()));
     };
     let _loan = place.borrow()?;
-    let (living, _) = Living::open(place.clone(), settings.integer("run.snapshot_every") as u64)?;
+    let (living, _) = Living::open(&Runtime::of(home), place.clone(), settings.integer("run.snapshot_every") as u64)?;
     let show = std::io::stderr().is_terminal() && !json;
     let done = recall::fill(living.vault(), &embedder, |done| {
         if show {
@@ -222,7 +225,7 @@ fn import(home: &Home, place: &GolemHome, from: &Path, origin: Origin, json: boo
         fs::read_to_string(from).map_err(|source| Error::Io { what: "cannot read", path: from.to_owned(), source })?;
     let every = home.settings()?.integer("run.snapshot_every") as u64;
     let _loan = place.borrow()?;
-    let (mut living, _) = Living::open(place.clone(), every)?;
+    let (mut living, _) = Living::open(&Runtime::of(home), place.clone(), every)?;
     let how = match origin {
         Origin::Inherited => How::Inherited,
         Origin::Clade => How::Clade,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use golem::thanatopsis::Testament;
 use golem::{GolemId, Life, Name, hex};
@@ -11,15 +12,16 @@ use settings::chance::Secret;
 use shell::care::doctor;
 use shell::legacy::testament;
 use shell::life::heirs::{self, Heir, Preview};
-use shell::{Error, GolemHome, Home};
+use shell::{Error, GolemHome, Home, Runtime};
 use vault::Reader;
 
 use crate::args::{Successor, TestamentArgs};
 use crate::commands::birth::next;
+use crate::named;
 use crate::output::{self, count, date, line, plain};
 
 pub(crate) fn successor(home: &Home, args: &Successor, json: bool) -> Result<ExitCode, Error> {
-    let dead = home.read_golem(&args.dead)?;
+    let dead = named::read_golem(home, &args.dead)?;
     let estate = heirs::estate(home, &dead)?;
     let mut set = args.set.clone();
     set.extend(args.budget.map(|budget| format!("funds.credit={}", plain(budget))));
@@ -39,7 +41,7 @@ pub(crate) fn successor(home: &Home, args: &Successor, json: bool) -> Result<Exi
     }
     let name = args.name.clone().map_or_else(|| heirs::next_name(home, &dead.name), Ok)?;
     let heir = Heir { name, seed: args.seed, set, inherit: Some(inherit), force: args.force_similarity };
-    let heir = heirs::make(home, &estate, heir)?;
+    let heir = heirs::make(&Runtime::of(home), &estate, heir)?;
     let life = heir.life();
     if json {
         output::json(&serde_json::json!({
@@ -60,8 +62,8 @@ pub(crate) fn successor(home: &Home, args: &Successor, json: bool) -> Result<Exi
 }
 
 /// Makes an heir without asking, where its predecessor was born to have one; says on stderr why not, if that fails.
-pub(crate) fn automatic(home: &Home, dead: &GolemHome) -> Option<Name> {
-    heirs::automatic(home, dead).unwrap_or_else(|why| {
+pub(crate) fn automatic(runtime: &Arc<Runtime>, dead: &GolemHome) -> Option<Name> {
+    heirs::automatic(runtime, dead).unwrap_or_else(|why| {
         output::complain(format!("no heir was made: {why}"));
         output::complain(format!("`bardo golem successor {}` makes one by hand", dead.name));
         None
@@ -124,7 +126,7 @@ fn show(preview: &Preview, inherit: bool) {
 }
 
 pub(crate) fn testament(home: &Home, args: &TestamentArgs, json: bool) -> Result<ExitCode, Error> {
-    let place = home.read_golem(&args.name)?;
+    let place = named::read_golem(home, &args.name)?;
     let testament = read(&place)?;
     if args.verify {
         return verify(home, &place, &testament, json);
@@ -246,7 +248,7 @@ pub(crate) fn graveyard(home: &Home, json: bool) -> Result<ExitCode, Error> {
 
 /// The family of a golem, from the first of its line down.
 pub(crate) fn lineage(home: &Home, name: &str, json: bool) -> Result<ExitCode, Error> {
-    let family = heirs::family(home, &home.golem(name)?)?;
+    let family = heirs::family(home, &named::golem(home, name)?)?;
     if json {
         heirs::Relative::all(&family).iter().for_each(output::json);
         return Ok(ExitCode::SUCCESS);

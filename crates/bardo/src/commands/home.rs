@@ -8,7 +8,7 @@ use serde_json::json;
 use shell::care::doctor as examination;
 use shell::care::recover as recovery;
 use shell::care::upgrade;
-use shell::{Error, Home};
+use shell::{Error, Home, Runtime};
 
 use crate::args::{TreasuryArgs, TreasuryVerb};
 use crate::exit;
@@ -151,7 +151,7 @@ pub(crate) fn told(finding: &examination::Finding, json: bool) {
 
 pub(crate) fn recover(home: &Home, yes: bool, json: bool) -> Result<ExitCode, Error> {
     let (mut steps, mut left) = (0, 0);
-    recovery::recover(home, yes, |step| {
+    recovery::recover(&Runtime::of(home), yes, |step| {
         steps += 1;
         left += u32::from(step.done.is_none());
         if json {

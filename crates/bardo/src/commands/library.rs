@@ -16,6 +16,7 @@ use vault::Reader;
 use vault::library::{Book, By, Shelved};
 
 use crate::args::LibraryVerb;
+use crate::named;
 use crate::output::{self, count, line};
 
 const EMPTY: &str = "there is nothing on the shelf; what a golem leaves at its death comes here";
@@ -76,7 +77,7 @@ fn list(books: &[Book], none: &str, json: bool) -> Result<ExitCode, Error> {
 
 /// From a golem's memory to the shelf: what may leave it at all, or of that what is named; of the dead anything.
 fn add(home: &Home, name: &str, ids: &[u64], json: bool) -> Result<ExitCode, Error> {
-    let place = home.read_golem(name)?;
+    let place = named::read_golem(home, name)?;
     let reader = Reader::open(&place.database())?;
     let (golem, _) = reader.wake()?;
     let life = golem.life();

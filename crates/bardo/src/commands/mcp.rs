@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use server::mcp::{self, Who};
-use shell::{Error, Home};
+use shell::{Error, Home, Runtime};
 
 /// Where the token is.
 const TOKEN: &str = "BARDO_TOKEN";
@@ -17,6 +17,6 @@ pub(crate) fn mcp(home: &Home) -> Result<ExitCode, Error> {
             "{TOKEN} {wrong}: `bardo golem connect NAME` shows the token of a golem's agent, `bardo token new` makes one of yours"
         )));
     }
-    mcp::stdio(home, sent)?;
+    mcp::stdio(&Runtime::of(home), sent)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -16,7 +16,7 @@ use shell::life::newborn;
 use shell::life::outside::Outside;
 use shell::life::programs::{Programs, Run};
 use shell::life::{Listener, Pace};
-use shell::{Error, GolemHome, Home};
+use shell::{Error, GolemHome, Home, Runtime};
 use world::{Ledger, Spec, World};
 
 use crate::args::{HowArgs, ProgramArgs, Served, WorldVerb};
@@ -207,7 +207,7 @@ pub(crate) fn check_mind(how: &HowArgs, command: &[String], json: bool) -> Resul
     let spec = newborn::spec(&home, &settings, Some(1))?;
     let programs = Programs { mind: Some(run.clone()), ..Programs::default() };
     let name: Name = "nobody".parse().expect("a name");
-    let mut living = birth(&home, Wish { programs, ..Wish::of(name, spec, Some(1), settings) })?;
+    let mut living = birth(&Runtime::of(&home), Wish { programs, ..Wish::of(name, spec, Some(1), settings) })?;
     let mut ear = MindEar::default();
     living.run(shell::life::Run { pace: Pace::Max, ticks: Some(LOOKS), batch: LOOKS }, &mut ear)?;
     let (words, life) = (living.life().outside().words, living.life());

@@ -8,17 +8,20 @@ use golem::{Command, Usdc, thanatopsis};
 use serde_json::json;
 use settings::Settings;
 use shell::home::inbox::Body;
+use shell::home::log::KnownTip;
 use shell::orders::fleet::{self, Brake};
 use shell::orders::order::{self, Heard, NO_SNAPSHOT, PATIENCE, dead, hear};
-use shell::{Error, GolemHome, Home};
+use shell::{Error, GolemHome, Home, Runtime};
 
 use crate::args::{Halt, Money, Retire};
 use crate::exit;
+use crate::named;
 use crate::output::{self, line};
 
 /// Gives a golem an order without reading settings: to stop a golem, the home is enough.
 fn tell(place: &GolemHome, body: Body) -> Result<Heard, Error> {
-    hear(place, order::pass_on(place, body, NO_SNAPSHOT)?, PATIENCE)
+    let runtime = Runtime::of(place.home());
+    hear(&runtime, place, order::pass_on(&runtime, place, body, NO_SNAPSHOT)?, PATIENCE)
 }
 
 fn report(place: &GolemHome, heard: &Heard, done: &str, json: bool) -> ExitCode {
@@ -34,14 +37,14 @@ fn report(place: &GolemHome, heard: &Heard, done: &str, json: bool) -> ExitCode 
 }
 
 pub(crate) fn order(home: &Home, name: &str, command: Command, done: &str, json: bool) -> Result<ExitCode, Error> {
-    let place = home.golem(name)?;
+    let place = named::golem(home, name)?;
     let heard = tell(&place, Body::Command(command))?;
     Ok(report(&place, &heard, done, json))
 }
 
 pub(crate) fn fund(home: &Home, money: &Money, json: bool) -> Result<ExitCode, Error> {
     super::home::must_be_some(money.amount)?;
-    let place = home.golem(&money.name)?;
+    let place = named::golem(home, &money.name)?;
     let (credit, capital) = if money.capital { (Usdc::ZERO, money.amount) } else { (money.amount, Usdc::ZERO) };
     let there = home.treasury()?.balance()?;
     if money.amount > there {
@@ -53,7 +56,7 @@ pub(crate) fn fund(home: &Home, money: &Money, json: bool) -> Result<ExitCode, E
 
 /// Changed keys take effect at once and for good; the others stay as they are now.
 pub(crate) fn policy(home: &Home, name: &str, set: &[String], json: bool) -> Result<ExitCode, Error> {
-    let place = home.golem(name)?;
+    let place = named::golem(home, name)?;
     let (golem, _) = place.wake()?;
     let now = Settings::of_policy(golem.life().policy());
     if set.is_empty() {
@@ -79,9 +82,9 @@ pub(crate) fn withdraw(home: &Home, money: &Money, json: bool) -> Result<ExitCod
 pub(crate) fn approve(home: &Home, name: &str, key: Option<u64>, yes: bool, json: bool) -> Result<ExitCode, Error> {
     if let Some(key) = key {
         let done = if yes { "has your yes; it goes on if its policy still allows it" } else { "has your no" };
-        return order(home, name, order::approve(&home.golem(name)?, key, yes)?, done, json);
+        return order(home, name, order::approve(&named::golem(home, name)?, key, yes)?, done, json);
     }
-    let (golem, _) = home.golem(name)?.wake()?;
+    let (golem, _) = named::golem(home, name)?.wake()?;
     let answers =
         |key| line(format!("yes: bardo golem approve {name} {key}\nno:  bardo golem approve {name} {key} --deny"));
     match (golem::policy::asks(golem.life()), golem.life().calls().hold) {
@@ -106,12 +109,12 @@ pub(crate) fn approve(home: &Home, name: &str, key: Option<u64>, yes: bool, json
 
 /// Everything that waits for a yes or a no.
 pub(crate) fn asks(home: &Home, json: bool) -> Result<ExitCode, Error> {
-    let mut waiting = 0;
+    let (mut waiting, mut known) = (0, KnownTip::default());
     for (place, seen) in home.glances()? {
         if !seen.is_ok_and(|(glance, _)| glance.asks) {
             continue;
         }
-        let (golem, _) = place.wake()?;
+        let (golem, _) = place.wake_after(&mut known)?;
         waiting += 1;
         if let Some(hold) = golem.life().calls().hold {
             if json {
@@ -140,7 +143,7 @@ pub(crate) fn brake(home: &Home, name: Option<&str>, brake: &Brake, json: bool) 
     match (name, brake) {
         (Some(name), Brake::Pause) => order(home, name, brake.command(), brake.done(), json),
         (Some(name), Brake::Resume) => {
-            order::unmark_frozen(&home.golem(name)?)?;
+            order::unmark_frozen(&named::golem(home, name)?)?;
             order(home, name, brake.command(), brake.done(), json)
         }
         (Some(name), Brake::Freeze { reason }) => freeze(home, name, reason, json),
@@ -149,7 +152,7 @@ pub(crate) fn brake(home: &Home, name: Option<&str>, brake: &Brake, json: bool) 
 }
 
 fn brake_all(home: &Home, brake: &Brake, json: bool) -> Result<ExitCode, Error> {
-    let told = fleet::tell_all(home, brake, NO_SNAPSHOT, PATIENCE)?;
+    let told = fleet::tell_all(&Runtime::of(home), brake, NO_SNAPSHOT, PATIENCE)?;
     if told.is_empty() && !json {
         line("no golem is alive here");
     }
@@ -171,7 +174,7 @@ fn still_frozen(place: &GolemHome) {
 }
 
 fn freeze(home: &Home, name: &str, reason: &str, json: bool) -> Result<ExitCode, Error> {
-    let place = home.golem(name)?;
+    let place = named::golem(home, name)?;
     // Only what certainly has no future is spared; a life that cannot be read is frozen all the same.
     if let Ok((golem, _)) = place.wake()
         && golem.life().is_dead()
@@ -195,7 +198,7 @@ fn freeze(home: &Home, name: &str, reason: &str, json: bool) -> Result<ExitCode,
 }
 
 pub(crate) fn retire(home: &Home, args: &Retire, json: bool) -> Result<ExitCode, Error> {
-    let place = home.golem(&args.name)?;
+    let place = named::golem(home, &args.name)?;
     let question = format!("retiring {0} ends its life for good. Type its name to go on: ", args.name);
     // A person who knows it by an old name may repeat either.
     let is_its_name = args.confirm.as_deref() == Some(place.name.as_str());
@@ -226,7 +229,7 @@ pub(crate) fn halt(home: &Home, args: &Halt, json: bool) -> Result<ExitCode, Err
         output::complain("nothing was changed; to end every golem, repeat with --yes");
         return Ok(ExitCode::from(exit::USAGE));
     }
-    let fleet::Halted { ended, answers } = fleet::halt_all(home, "bardo halt", NO_SNAPSHOT, PATIENCE)?;
+    let fleet::Halted { ended, answers } = fleet::halt_all(&Runtime::of(home), "bardo halt", NO_SNAPSHOT, PATIENCE)?;
     if let Err(why) = &ended {
         output::complain(format!("heirs may still be made automatically: {why}"));
     }

@@ -12,12 +12,12 @@ use golem::{Golem, Life, Name, Record};
 use shell::feeds::{Feeds, Hears, News};
 use shell::life::{Ending, Listener, Living, Pace, Run, Silent};
 use shell::view::narrator::Narrator;
-use shell::{Error, GolemHome, Home};
+use shell::{Error, GolemHome, Home, Runtime};
 use vault::Reader;
 
 use crate::args::RunArgs;
 use crate::output::{self, count, date, line, sentence};
-use crate::{exit, signals};
+use crate::{exit, named, signals};
 
 /// Messages about followed markets go to stderr.
 struct Complains;
@@ -46,11 +46,11 @@ struct Crier {
 
 /// Lives a life, and where its owner wants it the lives of its heirs.
 pub(crate) fn run(home: &Home, args: &RunArgs, json: bool) -> Result<ExitCode, Error> {
-    let interrupts = catch_interrupts()?;
+    let (runtime, interrupts) = (Runtime::of(home), catch_interrupts()?);
     let (mut name, mut left) = (args.name.clone(), args.ticks);
     loop {
         let began = ticks(home, &name)?;
-        let (ending, code) = live(home, &name, args.speed, left, json, &interrupts)?;
+        let (ending, code) = live(&runtime, &name, args.speed, left, json, &interrupts)?;
         if ending != Ending::Dead {
             return Ok(code);
         }
@@ -59,7 +59,7 @@ pub(crate) fn run(home: &Home, args: &RunArgs, json: bool) -> Result<ExitCode, E
         if left == Some(0) {
             return Ok(code);
         }
-        match super::heirs::automatic(home, &home.golem(&name)?) {
+        match super::heirs::automatic(&runtime, &named::golem(home, &name)?) {
             Some(heir) => name = heir.to_string(),
             None => {
                 if !json {
@@ -75,19 +75,19 @@ pub(crate) fn run(home: &Home, args: &RunArgs, json: bool) -> Result<ExitCode, E
 }
 
 fn ticks(home: &Home, name: &str) -> Result<u64, Error> {
-    Ok(Reader::open(&home.golem(name)?.database())?.wake()?.0.life().tick())
+    Ok(Reader::open(&named::golem(home, name)?.database())?.wake()?.0.life().tick())
 }
 
 fn live(
-    home: &Home,
+    runtime: &Arc<Runtime>,
     name: &str,
     pace: Pace,
     ticks: Option<u64>,
     json: bool,
     interrupts: &Arc<AtomicU32>,
 ) -> Result<(Ending, ExitCode), Error> {
-    let settings = home.settings()?;
-    let place = home.golem(name)?;
+    let (home, settings) = (runtime.home(), runtime.home().settings()?);
+    let place = named::golem(home, name)?;
     // The dead need neither lock nor world, unless money is still on its way to them.
     let (golem, _) = Reader::open(&place.database())?.wake()?;
     if let (Some(death), true) = (&golem.life().death(), golem.owes_nothing() && place.has_gone_home(golem.life()))
@@ -95,7 +95,7 @@ fn live(
     {
         return Err(Error::Dead(place.name, death.cause.to_string()));
     }
-    let (mut living, notices) = Living::open(place.clone(), settings.integer("run.snapshot_every") as u64)?;
+    let (mut living, notices) = Living::open(runtime, place.clone(), settings.integer("run.snapshot_every") as u64)?;
     notices.iter().for_each(output::complain);
     if living.life().is_dead() {
         living.take_money(&mut Silent)?;

@@ -5,23 +5,24 @@ use std::process::ExitCode;
 use golem::Command;
 use serde_json::json;
 use shell::orders::order::{self, ANSWER, QuestionResult};
-use shell::{Error, GolemHome, Home, KeptQuestion};
+use shell::{Error, GolemHome, Home, KeptQuestion, Runtime};
 
 use super::owner;
 use crate::exit;
+use crate::named;
 use crate::output::{self, count, line};
 
 /// Characters of an answer in a list.
 const SHORT: usize = 100;
 
 pub(crate) fn ask(home: &Home, name: &str, question: &str, json: bool) -> Result<ExitCode, Error> {
-    let place = home.golem(name)?;
+    let place = named::golem(home, name)?;
     let every = home.settings()?.integer("run.snapshot_every") as u64;
     order::question(question.to_owned())?;
     if !json {
         output::complain(format!("asking a model for {name}; this takes as long as the model does"));
     }
-    let asked = order::ask(&place, question, every, ANSWER)?;
+    let asked = order::ask(&Runtime::of(home), &place, question, every, ANSWER)?;
     let told = match &asked {
         QuestionResult::Told(told) => told,
         QuestionResult::Asleep | QuestionResult::Waiting if json => {
@@ -77,7 +78,7 @@ pub(crate) fn steer(home: &Home, name: &str, text: Option<&str>, json: bool) -> 
         };
         return owner::order(home, name, Command::Steer { text: text.to_owned() }, done, json);
     }
-    let (golem, _) = home.golem(name)?.wake()?;
+    let (golem, _) = named::golem(home, name)?.wake()?;
     let strategy = golem.life().strategy();
     match strategy {
         _ if json => output::json(&json!({ "name": name, "strategy": strategy })),

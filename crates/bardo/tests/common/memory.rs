@@ -6,6 +6,7 @@ use golem::event::Event;
 use golem::{Golem, Life, Record, What, mortality, owner};
 use lab::rehearsal::Rehearsal;
 use settings::chance::Secret;
+use shell::Runtime;
 use shell::life::worlds;
 use vault::codec::Hash;
 use vault::{LogLine, Reader};
@@ -35,7 +36,7 @@ fn rehearsal(tent: &Tent, name: &str) -> (Rehearsal, What) {
         .unwrap();
     let (birth, at) = birth.unwrap();
     let spec = worlds::read(&birth.world.spec).unwrap();
-    let world = worlds::open(&tent.home(), &spec, Ledger::memory()).unwrap();
+    let world = worlds::open(&Runtime::of(&tent.home()), &spec, Ledger::memory()).unwrap();
     let (golem, _) = Golem::born(birth, at);
     (Rehearsal::new(golem, world, Secret::load(&place.secret()).unwrap()), funds.unwrap())
 }

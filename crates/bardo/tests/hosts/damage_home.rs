@@ -17,7 +17,7 @@ use golem::{GolemId, Usdc};
 use shell::care::doctor;
 use shell::care::recover;
 use shell::life::{Living, Pace, Run, Silent};
-use shell::{GolemHome, Home};
+use shell::{GolemHome, Home, Runtime};
 use testing::wait::until;
 use vault::{Head, Log, Reader, codec};
 
@@ -90,10 +90,10 @@ fn examine(home: &Home) -> Result<(), String> {
 
 /// Everybody lives on for a bit who is let.
 fn live_on(home: &Home) -> Result<(), String> {
-    let mut refused = Ok(());
+    let (runtime, mut refused) = (Runtime::of(home), Ok(()));
     for place in home.list().map_err(|e| e.to_string())? {
         let run = Run { pace: Pace::Max, ticks: Some(2), batch: 1 };
-        let lived = Living::open(place, 1_000).and_then(|(mut living, _)| living.run(run, &mut Silent));
+        let lived = Living::open(&runtime, place, 1_000).and_then(|(mut living, _)| living.run(run, &mut Silent));
         refused = refused.and(lived.map(|_| ()).map_err(|e| e.to_string()));
     }
     refused
@@ -101,10 +101,10 @@ fn live_on(home: &Home) -> Result<(), String> {
 
 /// All the money that anybody could move, and what it became.
 fn money(home: &Home) -> Usdc {
-    let treasury = home.treasury();
+    let (runtime, treasury) = (Runtime::of(home), home.treasury());
     let mut sum = treasury.as_ref().map_or(Usdc::ZERO, |treasury| treasury.balance().unwrap_or(Usdc::ZERO));
     for place in home.list().unwrap_or_default() {
-        let Ok((living, _)) = Living::open(place, 1_000) else { continue };
+        let Ok((living, _)) = Living::open(&runtime, place, 1_000) else { continue };
         let life = living.life();
         let (purse, capital) = (&life.purse(), &life.capital());
         sum += purse.credit + purse.spent + purse.gas;
@@ -329,9 +329,9 @@ fn judge(specimen: &Specimen, home: &Home, goes_on_first: bool, what: &str) -> V
 /// The owner's way out leads out, and nothing is made on the way.
 fn recovers(specimen: &Specimen, home: &Home, what: &str) {
     let mut told = Vec::new();
-    let done = recover::recover(home, false, |step| told.push(step)).and_then(|()| {
+    let done = recover::recover(&Runtime::of(home), false, |step| told.push(step)).and_then(|()| {
         told.clear();
-        recover::recover(home, true, |step| told.push(step))
+        recover::recover(&Runtime::of(home), true, |step| told.push(step))
     });
     // Somebody's secret, or the home itself: what a backup is for.
     if let Err(why) = done {
@@ -343,7 +343,8 @@ fn recovers(specimen: &Specimen, home: &Home, what: &str) {
     let treasury = home.treasury().and_then(|treasury| Ok(treasury.audit()?));
     assert!(treasury.is_ok(), "{what}: {treasury:?}; {told:?}");
     let again = std::cell::Cell::new(0);
-    recover::recover(home, false, |step| again.set(again.get() + u32::from(step.done.is_some()))).unwrap();
+    recover::recover(&Runtime::of(home), false, |step| again.set(again.get() + u32::from(step.done.is_some())))
+        .unwrap();
     let waits = told.iter().any(|step| step.lost.contains("was sent to it"));
     assert!(again.get() == 0 || waits, "{what}: there is still something to be done; {told:?}");
 }

@@ -15,6 +15,7 @@ use golem::policy;
 use golem::world::Effect;
 use golem::{Birth, Command, Golem, Usdc};
 use settings::chance::{Secret, identity};
+use shell::Runtime;
 use shell::home::inbox::{self, Body};
 use shell::life::heirs;
 use shell::life::{Ending, Living, Pace, Run, Silent};
@@ -173,7 +174,7 @@ fn halt_ends_every_line_of_a_host_that_was_killed_or_does_not_answer() {
 fn halt_ends_the_line_of_one_who_is_dead_already() {
     let tent = Tent::new();
     new(&tent, "ada", &POOR);
-    let (mut living, _) = Living::open(tent.golem("ada"), 5_000).unwrap();
+    let (mut living, _) = Living::open(&Runtime::of(&tent.home()), tent.golem("ada"), 5_000).unwrap();
     let run = Run { pace: Pace::Max, ticks: None, batch: 256 };
     assert_eq!(living.run(run, &mut Silent).unwrap(), Ending::Dead);
     drop(living);
@@ -267,7 +268,7 @@ fn a_birth_cut_short_before_the_end_is_not_completed_after_it() {
     for ended in [false, true] {
         let tent = Tent::new();
         new(&tent, "ada", &POOR);
-        let (mut living, _) = Living::open(tent.golem("ada"), 5_000).unwrap();
+        let (mut living, _) = Living::open(&Runtime::of(&tent.home()), tent.golem("ada"), 5_000).unwrap();
         living.run(Run { pace: Pace::Max, ticks: None, batch: 256 }, &mut Silent).unwrap();
         drop(living);
         let (home, dead) = (tent.home(), life(&tent, "ada"));
@@ -299,7 +300,7 @@ fn a_birth_cut_short_before_the_end_is_not_completed_after_it() {
         } else {
             tent.ok(["golem", "run", "ada-2", "--speed", "max", "--ticks", "10"]);
             assert_eq!(life(&tent, "ada-2").purse().given, Usdc::dollars(1));
-            assert_eq!(heirs::automatic(&home, &tent.golem("ada")).unwrap(), None, "and it is the one");
+            assert_eq!(heirs::automatic(&Runtime::of(&home), &tent.golem("ada")).unwrap(), None, "and it is the one");
         }
     }
 }

@@ -150,7 +150,7 @@ fn a_golem_whose_heir_has_another_name_gets_no_second_one() {
     tent.ok(["golem", "rename", "bea-2", "zoe"]);
     a_day_later(&tent);
     let before = names(&tent);
-    let automatic = shell::life::heirs::automatic(&tent.home(), &tent.golem("bea")).unwrap();
+    let automatic = shell::life::heirs::automatic(&shell::Runtime::of(&tent.home()), &tent.golem("bea")).unwrap();
     assert_eq!((automatic, names(&tent)), (None, before));
     let heir = tent.golem("zoe").wake().unwrap().0.life().birth().lineage.clone().unwrap();
     assert_eq!(heir.parent_name, "bea", "as its predecessor was called when it was born");

@@ -1,6 +1,8 @@
 //! Tools for the agent that acts for a golem, with that golem's token. No tool here raises a limit, moves money or says
 //! yes.
 
+use std::sync::Arc;
+
 use golem::call;
 use golem::grimoire::Status;
 use golem::mortality::economic;
@@ -8,13 +10,13 @@ use golem::policy::Proposal;
 use golem::{Command, Life, Say, Time};
 use serde_json::{Value, json};
 use settings::{read_moment, read_span};
+use shell::home::GolemHome;
 use shell::home::inbox::Body;
 use shell::home::tokens::Scope;
-use shell::home::{GolemHome, Home};
 use shell::life::recall;
 use shell::orders::order::{self, Heard};
 use shell::view::words;
-use shell::{Error, wall};
+use shell::{Error, Runtime, wall};
 use vault::grimoire::Query;
 
 use super::tool::{Given, Tool};
@@ -81,39 +83,39 @@ pub(super) const TOOLS: &[Tool] = &[
     tool("done", "Tell its owner that you are done.", &[("text", "string", true, "what was done")], true),
 ];
 
-pub(super) fn call(home: &Home, place: &GolemHome, name: &str, given: &Given) -> Result<Value, Error> {
+pub(super) fn call(runtime: &Arc<Runtime>, place: &GolemHome, name: &str, given: &Given) -> Result<Value, Error> {
     match name {
-        "standing" => standing(place),
-        "recall" => remembered(home, place, given),
+        "standing" => standing(runtime, place),
+        "recall" => remembered(runtime, place, given),
         "claim" => {
             let command = Command::Claim {
                 domain: given.text("about").to_owned(),
                 value: given.number("value"),
                 due: due(place, given)?,
             };
-            tell(home, place, Body::Command(command))
+            tell(runtime, place, Body::Command(command))
         }
-        "remember" => tell(home, place, Body::Remember { text: given.text("text").to_owned() }),
+        "remember" => tell(runtime, place, Body::Remember { text: given.text("text").to_owned() }),
         "propose" => {
             let (golem, _) = place.wake()?;
             let actions = &golem.life().birth().world.actions;
             let action = actions.iter().position(|spec| spec.name == given.text("action"));
             let action = action.ok_or_else(|| Error::Refused("its world has no such action".to_owned()))? as u8;
-            tell(home, place, Body::Command(Command::Propose(Proposal { action, size: given.number("size") })))
+            tell(runtime, place, Body::Command(Command::Propose(Proposal { action, size: given.number("size") })))
         }
         "ask_owner" | "done" => {
             let say = Say { text: given.text("text").to_owned(), done: name == "done" };
-            tell(home, place, Body::Command(Command::Say(say)))
+            tell(runtime, place, Body::Command(Command::Say(say)))
         }
         other => Err(Error::Refused(format!("there is no tool {other:?} here"))),
     }
 }
 
 /// Passes an order on to the process that runs the golem, or wakes the golem for it.
-pub(super) fn tell(home: &Home, place: &GolemHome, body: Body) -> Result<Value, Error> {
-    let every = home.settings()?.integer("run.snapshot_every") as u64;
-    let order = order::pass_on(place, body, every)?;
-    Ok(match order::hear(place, order, order::PATIENCE)? {
+pub(super) fn tell(runtime: &Arc<Runtime>, place: &GolemHome, body: Body) -> Result<Value, Error> {
+    let every = runtime.home().settings()?.integer("run.snapshot_every") as u64;
+    let order = order::pass_on(runtime, place, body, every)?;
+    Ok(match order::hear(runtime, place, order, order::PATIENCE)? {
         Heard::Done => json!({ "done": true }),
         Heard::Waiting => json!({ "done": false, "why": "the golem has not read it yet" }),
     })
@@ -128,8 +130,8 @@ fn due(place: &GolemHome, given: &Given) -> Result<Time, Error> {
     }
 }
 
-fn standing(place: &GolemHome) -> Result<Value, Error> {
-    place.catch_up()?;
+fn standing(runtime: &Runtime, place: &GolemHome) -> Result<Value, Error> {
+    runtime.catch_up(place)?;
     let (golem, _) = place.wake()?;
     let life = golem.life();
     let claims = life.birth().world.domains.iter().enumerate().map(|(at, spec)| {
@@ -190,8 +192,8 @@ fn meaning(life: &Life) -> &'static str {
     }
 }
 
-fn remembered(home: &Home, place: &GolemHome, given: &Given) -> Result<Value, Error> {
-    place.catch_up()?;
+fn remembered(runtime: &Runtime, place: &GolemHome, given: &Given) -> Result<Value, Error> {
+    runtime.catch_up(place)?;
     let reader = vault::Reader::open(&place.database())?;
     let (golem, _) = place.wake()?;
     let limit = given.whole("most", 8).clamp(1, 50) as usize;
@@ -200,7 +202,7 @@ fn remembered(home: &Home, place: &GolemHome, given: &Given) -> Result<Value, Er
     let transition = life.regimes().transition();
     let about = Query::about(given.text("about"), life.now(), life.regimes().now);
     let mut query = Query { limit, statuses, transition, ..about };
-    let embedder = recall::embedder(&home.settings()?)?;
+    let embedder = recall::embedder(&runtime.home().settings()?)?;
     let (hits, _) = recall::search(&reader, embedder.as_ref().map(|one| one as _), &mut query)?;
     let told = hits.iter().map(|hit| {
         json!({

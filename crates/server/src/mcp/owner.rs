@@ -1,17 +1,20 @@
 //! Tools for an owner's assistant, as far as its token's scope goes. Tools that change something are not there unless
 //! the owner has switched them on.
 
+use std::sync::Arc;
+
 use golem::{Command, Time, Usdc};
 use serde_json::{Value, json};
-use shell::Error;
 use shell::home::Home;
 use shell::home::inbox::Body;
+use shell::home::log::KnownTip;
 use shell::home::tokens::Scope;
 use shell::orders::order;
 use shell::view::costs::Costs;
 use shell::view::narrator::Narrator;
 use shell::view::status::Status;
 use shell::view::words::Words;
+use shell::{Error, Runtime};
 use vault::Reader;
 
 use super::agent::tell;
@@ -71,7 +74,8 @@ pub(super) const TOOLS: &[Tool] = &[
     },
 ];
 
-pub(super) fn call(home: &Home, name: &str, given: &Given) -> Result<Value, Error> {
+pub(super) fn call(runtime: &Arc<Runtime>, name: &str, given: &Given) -> Result<Value, Error> {
+    let home = runtime.home();
     if name == "list" {
         return list(home);
     }
@@ -79,13 +83,13 @@ pub(super) fn call(home: &Home, name: &str, given: &Given) -> Result<Value, Erro
     let plain = |value: Result<Value, serde_json::Error>| value.expect("plain data");
     match name {
         "show" => {
-            place.catch_up()?;
+            runtime.catch_up(&place)?;
             let (golem, _) = place.wake()?;
             let status = plain(serde_json::to_value(Status::of(place.name.as_str(), golem.life())));
             Ok(json!({ "status": status, "told": plain(serde_json::to_value(Words::of(golem.life(), &place))) }))
         }
         "events" => {
-            place.catch_up()?;
+            runtime.catch_up(&place)?;
             let reader = Reader::open(&place.database())?;
             let (mut narrator, mut told) = (Narrator::before(&reader)?, Vec::new());
             let last = given.whole("last", 20).clamp(1, EVENTS) as usize;
@@ -101,7 +105,7 @@ pub(super) fn call(home: &Home, name: &str, given: &Given) -> Result<Value, Erro
             Ok(json!({ "events": told }))
         }
         "report" => {
-            place.catch_up()?;
+            runtime.catch_up(&place)?;
             let (golem, _) = place.wake()?;
             let life = golem.life();
             let testament = std::fs::read_to_string(place.testament("md")).ok();
@@ -116,28 +120,29 @@ pub(super) fn call(home: &Home, name: &str, given: &Given) -> Result<Value, Erro
             let now = shell::wall::now_ms() as u64;
             let since =
                 given.whole("days", u64::MAX).checked_mul(86_400_000).map_or(0, |back| now.saturating_sub(back));
-            Ok(plain(serde_json::to_value(Costs::of(&place, Time::millis(since))?)))
+            runtime.catch_up(&place)?;
+            Ok(plain(serde_json::to_value(Costs::of(&place, Time::millis(since), runtime.counters())?)))
         }
         "approve" => {
             let command = order::approve(&place, given.whole("key", 0), given.is("yes", false))?;
-            tell(home, &place, Body::Command(command))
+            tell(runtime, &place, Body::Command(command))
         }
         "freeze" => {
             order::mark_frozen(&place, given.text("reason"))?;
-            tell(home, &place, Body::Command(Command::Freeze { reason: given.text("reason").to_owned() }))
+            tell(runtime, &place, Body::Command(Command::Freeze { reason: given.text("reason").to_owned() }))
         }
         "fund" => {
             let usd: Usdc = given.text("usd").parse().map_err(|e| Error::Usage(format!("usd: {e}")))?;
-            tell(home, &place, Body::Fund { credit: usd, capital: Usdc::ZERO })
+            tell(runtime, &place, Body::Fund { credit: usd, capital: Usdc::ZERO })
         }
         other => Err(Error::Refused(format!("there is no tool {other:?} here"))),
     }
 }
 
 fn list(home: &Home) -> Result<Value, Error> {
-    let mut all = Vec::new();
+    let (mut all, mut known) = (Vec::new(), KnownTip::default());
     for (place, seen) in home.glances()? {
-        let status = match seen.and_then(|_| place.wake()) {
+        let status = match seen.and_then(|_| place.wake_after(&mut known)) {
             Ok((golem, _)) => Status::of(place.name.as_str(), golem.life()),
             Err(why) => Status::unread(place.name.as_str(), why.to_string()),
         };

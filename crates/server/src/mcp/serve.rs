@@ -13,7 +13,7 @@ use rmcp::transport::streamable_http_server::session::never::NeverSessionManager
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use rmcp::{ErrorData, ServerHandler, ServiceExt};
 use serde_json::{Map, Value};
-use shell::{Error, Home};
+use shell::{Error, Runtime};
 use tokio::sync::Semaphore;
 
 use super::tool::{Given, Tool, Who};
@@ -32,7 +32,7 @@ pub type Http = StreamableHttpService<Server, NeverSessionManager>;
 
 #[derive(Clone)]
 pub struct Server {
-    home: Home,
+    runtime: Arc<Runtime>,
     /// The token of the one caller, which is looked up at each call: it may be revoked, and its golem renamed. None where
     /// each request says itself who it comes from.
     token: Option<String>,
@@ -42,7 +42,7 @@ pub struct Server {
 
 impl std::fmt::Debug for Server {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Server").field("home", &self.home).finish_non_exhaustive()
+        f.debug_struct("Server").field("home", self.runtime.home()).finish_non_exhaustive()
     }
 }
 
@@ -51,7 +51,7 @@ impl Server {
         let parts = || context.extensions.get::<axum::http::request::Parts>();
         let who = match &self.token {
             Some(token) => {
-                Who::of(&self.home, token).map_err(|why| ErrorData::internal_error(why.to_string(), None))?
+                Who::of(self.runtime.home(), token).map_err(|why| ErrorData::internal_error(why.to_string(), None))?
             }
             None => parts().and_then(|parts| parts.extensions.get::<Who>().cloned()),
         };
@@ -71,7 +71,7 @@ impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
         let mut config = ServerConfig::new(ServerCapabilities::builder().enable_tools().build());
         config.server_info = Implementation::new("bardo", env!("CARGO_PKG_VERSION"));
-        let owner = |token: &String| matches!(Who::of(&self.home, token), Ok(Some(Who::Owner { .. })));
+        let owner = |token: &String| matches!(Who::of(self.runtime.home(), token), Ok(Some(Who::Owner { .. })));
         if !self.token.as_ref().is_some_and(owner) {
             config.instructions = Some(INSTRUCTIONS.to_owned());
         }
@@ -107,8 +107,8 @@ impl ServerHandler for Server {
         let Ok(Ok(_room)) = room else {
             return Ok(CallToolResult::error(vec![ContentBlock::text("too many calls at once; try again")]).into());
         };
-        let home = self.home.clone();
-        let done = tokio::task::spawn_blocking(move || work(&home, &who, tool, given)).await;
+        let runtime = Arc::clone(&self.runtime);
+        let done = tokio::task::spawn_blocking(move || work(&runtime, &who, tool, given)).await;
         let done = done.map_err(|_| ErrorData::internal_error("the call did not finish", None))?;
         Ok(match done {
             Ok(value) => CallToolResult::structured(value).into(),
@@ -117,32 +117,33 @@ impl ServerHandler for Server {
     }
 }
 
-fn work(home: &Home, who: &Who, tool: &Tool, given: Map<String, Value>) -> Result<Value, Error> {
+fn work(runtime: &Arc<Runtime>, who: &Who, tool: &Tool, given: Map<String, Value>) -> Result<Value, Error> {
     match who {
         // An agent that stays connected goes on with its golem under another name.
-        Who::Agent(place) => agent::call(home, &place.present(), tool.name, &Given(given)),
-        Who::Owner { .. } => owner::call(home, tool.name, &Given(given)),
+        Who::Agent(place) => agent::call(runtime, &place.present(), tool.name, &Given(given)),
+        Who::Owner { .. } => owner::call(runtime, tool.name, &Given(given)),
     }
 }
 
 /// Answers the client at the other end of standard input and output, until it goes away.
-pub fn stdio(home: &Home, token: &str) -> Result<(), Error> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-    let runtime = runtime.map_err(|e| Error::Host(format!("cannot begin to listen: {e}")))?;
-    let server = Server { home: home.clone(), token: Some(token.to_owned()), room: Arc::new(Semaphore::new(AT_ONCE)) };
-    let served = runtime.block_on(async {
+pub fn stdio(runtime: &Arc<Runtime>, token: &str) -> Result<(), Error> {
+    let threads = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let threads = threads.map_err(|e| Error::Host(format!("cannot begin to listen: {e}")))?;
+    let server =
+        Server { runtime: Arc::clone(runtime), token: Some(token.to_owned()), room: Arc::new(Semaphore::new(AT_ONCE)) };
+    let served = threads.block_on(async {
         let running = server.serve(rmcp::transport::stdio()).await.map_err(|e| e.to_string())?;
         running.waiting().await.map_err(|e| e.to_string())
     });
     // Reading standard input cannot be called off.
-    runtime.shutdown_background();
+    threads.shutdown_background();
     served.map(|_| ()).map_err(|why| Error::Host(format!("the client went away: {why}")))
 }
 
 /// The service over HTTP: each request has [`Who`] among its extensions, put there where its token was checked. Nothing
 /// is kept from one request to the next.
-pub fn http(home: &Home) -> Http {
-    let server = Server { home: home.clone(), token: None, room: Arc::new(Semaphore::new(AT_ONCE)) };
+pub fn http(runtime: &Arc<Runtime>) -> Http {
+    let server = Server { runtime: Arc::clone(runtime), token: None, room: Arc::new(Semaphore::new(AT_ONCE)) };
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_json_response(true)
@@ -152,8 +153,8 @@ pub fn http(home: &Home) -> Http {
 }
 
 /// What a gateway hands agents on to that speak this protocol.
-pub fn of_agents(home: &Home) -> gateway::Speaker {
-    let http = http(home);
+pub fn of_agents(runtime: &Arc<Runtime>) -> gateway::Speaker {
+    let http = http(runtime);
     Box::new(move |place, mut request| {
         request.extensions_mut().insert(Who::Agent(place));
         let http = http.clone();

@@ -35,7 +35,7 @@ pub(super) fn keep_copies(backups: &Backups, home: &Home, desk: &Desk, until: &U
             desk.board.backed_up.store(backups.newest_made(), Ordering::Relaxed);
             if let Some(why) = failed {
                 warn!(why, "a backup failed");
-                let day = desk.wall.now_ms() / 86_400_000;
+                let day = desk.runtime.wall().now_ms() / 86_400_000;
                 desk.tell_owner(format!("backup:{day}"), "backup", None, format!("a backup failed: {why}"));
             }
         }

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use shell::life::desk::Desk;
 use shell::view::board::Board;
-use shell::{Error, Home};
+use shell::{Error, Home, Runtime};
 use tracing::info;
 use vault::Log;
 
@@ -49,17 +49,17 @@ impl Up {
     pub fn come(home: &Home, plan: Plan, mut tell: impl FnMut(&str)) -> Result<Up, Error> {
         let Plan { speed, chores, api, gateway, relay } = plan;
         let began = home.wall().now();
-        let (desk, scribe) = Desk::open(take_log(home, &chores)?, home)?;
+        let (desk, scribe) = Desk::open(take_log(home, &chores)?, &Runtime::of(home))?;
         let (waker, wakes) = mpsc::channel();
         let pool = WorkerPool::start(&desk, &waker);
         let bells = waker.clone();
         let bell_watch = BellWatch::begin(&home.bells(), move || drop(bells.send(Wake::Bells)));
-        let mut golems = GolemLoop::new(home, speed, desk, pool, bell_watch, (waker.clone(), wakes));
+        let mut golems = GolemLoop::new(speed, desk, pool, bell_watch, (waker.clone(), wakes));
         home.keep_reserve();
         let woken = golems.wake_everyone(&mut tell)?;
         let now = home.wall().now();
         let boot = Boot { took: now - began, ..woken };
-        let services = Services::start(ServicePlan { chores, api, gateway, relay }, home, &golems.desk, scribe, waker)?;
+        let services = Services::start(ServicePlan { chores, api, gateway, relay }, &golems.desk, scribe, waker)?;
         let up = Up { golems, services, room: now + CENSUS_EVERY, boot };
         let Boot { living, dead, not_up, released, took } = boot;
         info!(target: SAID, living, dead, not_up, released, after_ms = took.as_millis() as u64, "up");
@@ -149,9 +149,9 @@ impl Up {
 
 /// The loop of a host without threads and services, for a test that gives the turns and moves the clock.
 #[cfg(test)]
-pub(super) fn stepped(home: &Home, plan: &Plan) -> Result<GolemLoop, Error> {
-    let desk = Desk::alone(take_log(home, &plan.chores)?, home)?;
-    let mut golems = GolemLoop::new(home, plan.speed, desk, WorkerPool::none(), None, mpsc::channel());
+pub(super) fn stepped(runtime: &Arc<Runtime>, plan: &Plan) -> Result<GolemLoop, Error> {
+    let desk = Desk::alone(take_log(runtime.home(), &plan.chores)?, runtime)?;
+    let mut golems = GolemLoop::new(plan.speed, desk, WorkerPool::none(), None, mpsc::channel());
     golems.look_for_golems()?;
     Ok(golems)
 }

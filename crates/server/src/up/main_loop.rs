@@ -93,19 +93,20 @@ impl Asker {
 
 impl GolemLoop {
     pub(super) fn new(
-        home: &Home,
         speed: f64,
         desk: Arc<Desk>,
         pool: WorkerPool,
         bell_watch: Option<BellWatch>,
         (waker, wakes): (Sender<Wake>, Receiver<Wake>),
     ) -> GolemLoop {
+        let home = desk.runtime.home().clone();
         let now = home.wall().now();
         let supervisor = Supervisor { desk: Arc::clone(&desk), restart_after: RestartAfter::default() };
         let letters = waker.clone();
-        let signals = home.signals().connect(move |golem| drop(letters.send(Wake::Letter(golem.clone()))));
+        let signals = desk.runtime.signals().connect(move |golem| drop(letters.send(Wake::Letter(golem.clone()))));
         GolemLoop {
-            home: home.clone(),
+            bell_folder: BellFolder::new(home.bells()),
+            home,
             desk,
             slots: Slots::default(),
             supervisor,
@@ -114,7 +115,6 @@ impl GolemLoop {
             pool,
             speed,
             pace: Pace::new(now),
-            bell_folder: BellFolder::new(home.bells()),
             bell_watch,
             bells: now,
             _signals: signals,
@@ -236,7 +236,7 @@ impl GolemLoop {
                 tell(&format!("cannot look for new golems: {why}"));
             }
             self.lost = found.is_err();
-            if let Some(news) = self.home.clock_news() {
+            if let Some(news) = self.desk.runtime.clock_news() {
                 warn!(target: SAID, "{news}");
                 tell(&news);
                 self.desk.tell_owner(format!("clock:{}", self.home.wall().now_ms()), "clock", None, news);
@@ -244,7 +244,7 @@ impl GolemLoop {
             self.census = now + CENSUS_EVERY;
         }
         self.give_turns(now);
-        for news in self.home.minds().health().news() {
+        for news in self.desk.runtime.minds().health().news() {
             info!(target: SAID, "{}", news.text);
             let key = format!("{}:{}", news.key, self.home.wall().now_ms());
             self.desk.tell_owner(key, "model", None, news.text);

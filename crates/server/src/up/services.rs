@@ -65,14 +65,15 @@ impl Hears for FeedBell {
 impl Services {
     pub(super) fn start(
         plan: ServicePlan,
-        home: &Home,
         desk: &Arc<Desk>,
         scribe: Scribe,
         waker: Sender<Wake>,
     ) -> Result<Services, Error> {
+        let (runtime, home) = (&desk.runtime, desk.runtime.home());
         let chores = RunningChores::start(plan.chores, home, desk)?;
-        let api = plan.api.map(|listen| api::serve(listen, home.clone(), Arc::clone(desk))).transpose()?;
-        let gateway = plan.gateway.map(|listen| gateway::serve(listen, home, mcp::of_agents(home))).transpose()?;
+        let api = plan.api.map(|listen| api::serve(listen, Arc::clone(desk))).transpose()?;
+        let gateway =
+            plan.gateway.map(|listen| gateway::serve(listen, runtime, mcp::of_agents(runtime))).transpose()?;
         let river = Link::begin(desk, plan.relay)?;
         let feeds = Feeds::begin(home, None, Arc::new(FeedBell(Mutex::new(waker))));
         Ok(Services { chores, api, gateway, river, feeds, scribe })

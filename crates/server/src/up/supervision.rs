@@ -86,7 +86,7 @@ impl Supervisor {
             Fall::Unlived(kind, why) => {
                 out(slot, &why, tell);
                 // The owner is told once a day, since the process that holds the lock may come and go.
-                let key = format!("{}:{kind}:{}", slot.id, self.desk.wall.now_ms() / DAY_MS);
+                let key = format!("{}:{kind}:{}", slot.id, self.desk.runtime.wall().now_ms() / DAY_MS);
                 self.desk.tell_owner(key, kind, Some(&name), format!("{name} is not running: {why}"));
                 self.desk.board.mark(&name, State::Unlived, Some(why));
                 Next::Again(now + ELSEWHERE)
@@ -111,7 +111,7 @@ impl Supervisor {
         // If no golem can be written, the owner is told already; if it is this one's files alone, only this note says
         // so.
         if failures == MOST_FALLS && self.desk.board.trouble().is_none() {
-            let key = format!("{}:disk:{}", slots[at].id, self.desk.wall.now_ms() / DAY_MS);
+            let key = format!("{}:disk:{}", slots[at].id, self.desk.runtime.wall().now_ms() / DAY_MS);
             let text = format!("{name} waits for its files: {why}");
             self.desk.tell_owner(key, "disk", Some(name), text);
         }
@@ -130,7 +130,7 @@ impl Supervisor {
             error!(target: SAID, golem = name, falls = MOST_FALLS, why, "stopped: it keeps falling over");
             tell(&format!("{name} is stopped, it fell over {MOST_FALLS} times: {why}"));
             let text = format!("{name} is stopped: it fell over {MOST_FALLS} times, the last time because {why}");
-            let key = format!("{}:crash:{}", slot.id, self.desk.wall.now_ms());
+            let key = format!("{}:crash:{}", slot.id, self.desk.runtime.wall().now_ms());
             self.desk.tell_owner(key, "crash", Some(name), text);
             self.desk.board.mark(name, State::Stopped, Some(why));
             return Next::LetGo;
@@ -151,7 +151,7 @@ impl Supervisor {
         if self.desk.board.one(name).is_none() {
             warn!(golem = name, why, "cannot be read");
             self.desk.board.post(Status::unread(name, why.to_owned()));
-            let key = format!("{name}:unread:{}", self.desk.wall.now_ms() / DAY_MS);
+            let key = format!("{name}:unread:{}", self.desk.runtime.wall().now_ms() / DAY_MS);
             let text = format!("{name} is not running: {why}; run `bardo doctor` to find out more");
             self.desk.tell_owner(key, "unread", Some(name), text);
         }
@@ -161,17 +161,17 @@ impl Supervisor {
     pub(super) fn unanswered(&self, slot: &Slot) {
         if let Some(why) = slot.living.as_ref().and_then(|living| living.refused()) {
             let name = slot.place.name.as_str();
-            let key = format!("{}:refused:{}", slot.id, self.desk.wall.now_ms() / HOUR_MS);
+            let key = format!("{}:refused:{}", slot.id, self.desk.runtime.wall().now_ms() / HOUR_MS);
             info!(golem = name, "an order was refused: {why}");
             self.desk.tell_owner(key, "feed", Some(name), format!("{name}: an order was refused: {why}"));
         }
         if let Some(why) = slot.living.as_ref().and_then(|living| living.why_away()) {
-            let key = format!("{}:away:{}", slot.id, self.desk.wall.now_ms() / HOUR_MS);
+            let key = format!("{}:away:{}", slot.id, self.desk.runtime.wall().now_ms() / HOUR_MS);
             return self.waits(slot, &why, key);
         }
         let silent = slot.living.as_ref().and_then(|living| living.unanswered_for());
         if silent.is_some_and(|silent| silent >= SILENCE) {
-            let key = format!("{}:silent:{}", slot.id, self.desk.wall.now_ms() / HOUR_MS);
+            let key = format!("{}:silent:{}", slot.id, self.desk.runtime.wall().now_ms() / HOUR_MS);
             self.waits(slot, "its world does not answer", key);
         }
     }
@@ -180,7 +180,7 @@ impl Supervisor {
     pub(super) fn mindless(&self, slot: &mut Slot) {
         if let Some(why) = slot.living.as_mut().and_then(|living| living.mind_fell()) {
             let name = slot.place.name.as_str();
-            let key = format!("{}:mind:{}", slot.id, self.desk.wall.now_ms() / HOUR_MS);
+            let key = format!("{}:mind:{}", slot.id, self.desk.runtime.wall().now_ms() / HOUR_MS);
             self.desk.tell_owner(key, "model", Some(name), format!("{name} goes on without its mind: {why}"));
         }
     }

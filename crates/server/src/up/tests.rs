@@ -18,7 +18,7 @@ use shell::life::{Pace, Run, Silent, Turn, heirs};
 use shell::view::board::Board;
 use shell::view::narrator::Narrator;
 use shell::view::status::State;
-use shell::{Error, GolemHome, Home, Living, wall};
+use shell::{Error, GolemHome, Home, Living, Runtime, wall};
 use testing::provider;
 use vault::{Batch, Log, LogLine, Note, Reader};
 
@@ -43,9 +43,10 @@ fn home(golems: u64, sets: impl Fn(u64) -> &'static [&'static str]) -> (tempfile
         let settings = Settings::load(File::Golem, None, std::iter::empty(), &flags).unwrap();
         let spec = sim(seed);
         let name = format!("g{seed}").parse().unwrap();
-        birth(&home, Wish::of(name, spec, Some(seed), settings)).unwrap();
+        birth(&Runtime::of(&home), Wish::of(name, spec, Some(seed), settings)).unwrap();
         if !sets(seed).is_empty() {
-            let (mut living, _) = Living::open(home.golem(&format!("g{seed}")).unwrap(), 5_000).unwrap();
+            let (mut living, _) =
+                Living::open(&Runtime::of(&home), home.golem(&format!("g{seed}")).unwrap(), 5_000).unwrap();
             living.run(run(1_000), &mut Silent).unwrap();
         }
     }
@@ -279,7 +280,7 @@ fn a_hundred_worlds_that_sleep_at_every_call_hold_up_nobody() {
         let spec = world::Spec::Slow { world, latency_ms: latency.as_millis() as u64, settle_bars: 2 };
         let name = format!("slow{seed}").parse().unwrap();
         let wish = Wish::of(name, spec, Some(seed), settings);
-        let born = birth(&home, wish).unwrap();
+        let born = birth(&Runtime::of(&home), wish).unwrap();
         fs::write(born.place().released_marker(), "").unwrap();
     }
     let host = Running::come(&home, speed, None);
@@ -351,7 +352,7 @@ fn a_model_that_is_away_holds_up_nobody_and_is_told_of_once() {
             let flags = ["mortality.epistemic.enabled=false", "dream.enabled=false", "thought.most_asking=1", &model];
             let settings = Settings::load(File::Golem, None, std::iter::empty(), &flags.map(str::to_owned)).unwrap();
             let (name, spec) = (format!("g{seed}").parse().unwrap(), sim(seed));
-            birth(&home, Wish::of(name, spec, Some(seed), settings)).unwrap();
+            birth(&Runtime::of(&home), Wish::of(name, spec, Some(seed), settings)).unwrap();
         }
         let host = Running::come(&home, speed, None);
         std::thread::sleep(Duration::from_secs(2));
@@ -405,7 +406,7 @@ fn one_that_was_stopped_can_be_looked_into_while_the_host_is_up() {
     break_one(&host, &place, Part::Mind);
     curse::lay(&place, Part::Mind, 0);
     until("it is let go", || !place.lodges().unwrap());
-    let (mut living, _) = Living::open(place.clone(), 5_000).unwrap();
+    let (mut living, _) = Living::open(&Runtime::of(&home), place.clone(), 5_000).unwrap();
     living.run(run(5), &mut Silent).unwrap();
     drop(living);
     host.stop();
@@ -478,7 +479,7 @@ fn an_heir_born_just_before_a_kill_is_told_of() {
     let place = home.golem("g0").unwrap();
     assert!(place.wake().unwrap().0.life().is_dead());
     // As far as a host had come when it was killed.
-    let heir = heirs::automatic(&home, &place).unwrap().unwrap();
+    let heir = heirs::automatic(&Runtime::of(&home), &place).unwrap().unwrap();
     for _ in 0..2 {
         let host = Running::come(&home, 4_000.0, None);
         until("it lives", || host.board.one(heir.as_str()).is_some_and(|status| status.tick > 0));
@@ -493,7 +494,7 @@ fn stepped(home: &Home) -> GolemLoop {
     let target = Target { way: TargetKind::Command("exit 1".into()), kinds: Vec::new() };
     let telling = Telling { targets: vec![target], heartbeat: None, daily: None, gather: Duration::ZERO, here: None };
     let chores = ChoreSettings { telling, backups: None, archive: None };
-    hosting::stepped(home, &Plan { speed: 1.0, chores, api: None, gateway: None, relay: None }).unwrap()
+    hosting::stepped(&Runtime::of(home), &Plan { speed: 1.0, chores, api: None, gateway: None, relay: None }).unwrap()
 }
 
 /// Has the host do whatever is due by now.
@@ -528,7 +529,7 @@ fn an_heir_that_could_not_be_made_is_tried_again_until_its_line_ends_and_born_on
             "funds.capital=100",
         ];
         let wish = Wish::of("ada".parse().unwrap(), sim(1), Some(1), load(File::Golem, &dear));
-        let mut living = birth(&home, wish).unwrap();
+        let mut living = birth(&Runtime::of(&home), wish).unwrap();
         while living.turn(&mut Silent).unwrap() != Turn::Dead {}
         drop(living);
         let ada = home.golem("ada").unwrap();

@@ -31,7 +31,7 @@ pub(super) fn perform(job: Job, desk: &Arc<Desk>) -> (usize, Outcome) {
         Job::Turn(_, living, _) | Job::Hear(_, living) if living.place().is_lent() => Ok(Outcome::Wanted(living)),
         Job::Turn(_, mut living, due) => {
             if let Some(due) = due {
-                desk.board.late.note(desk.wall.now().saturating_duration_since(due));
+                desk.board.late.note(desk.runtime.wall().now().saturating_duration_since(due));
             }
             let turn = living.turn(&mut Silent)?;
             desk.board.ticks.fetch_add(u64::from(turn != Turn::Waits), Ordering::Relaxed);
@@ -99,7 +99,7 @@ fn make_heir(dead: &GolemHome, id: GolemId, desk: &Desk) -> Outcome {
     }
     let name = dead.name.as_str();
     let mut again = None;
-    if let Err(why) = heirs::automatic(dead.home(), dead) {
+    if let Err(why) = heirs::automatic(&desk.runtime, dead) {
         // On a full disk the first try is not written down either.
         let passes = !matches!(why, Error::Copy { .. } | Error::Refused(_));
         again = heirs::again_in(dead).or(passes.then_some(heirs::FIRST_PAUSE));
@@ -187,7 +187,7 @@ fn open(place: &GolemHome, desk: &Arc<Desk>) -> Result<Outcome, Error> {
 /// given that up.
 fn let_go(place: &GolemHome, desk: &Arc<Desk>) -> Result<Outcome, Error> {
     let reader = Reader::open(&place.database())?;
-    if place.home().async_worlds().is_busy(reader.id()?) {
+    if desk.runtime.async_worlds().is_busy(reader.id()?) {
         return Err(Error::Busy("its world is still at work for it".into()));
     }
     if writing::carry_over(place, desk).is_err() && place.is_given_up() {

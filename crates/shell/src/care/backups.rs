@@ -25,6 +25,7 @@ use super::label::label_of;
 use super::sealed::{self, Passphrase};
 use crate::durable::{copy_if_there, sync_folder};
 use crate::feeds::Plan;
+use crate::home::log::KnownTip;
 use crate::home::{GolemHome, Home, data};
 use crate::{Error, hash, private};
 
@@ -143,9 +144,10 @@ impl Backups {
             data: BTreeMap::new(),
             followed: Vec::new(),
         };
+        let mut known = KnownTip::default();
         for place in home.list_still()? {
             // A golem that cannot be copied does not keep the others from it.
-            match self.copy(&place, &stamp) {
+            match self.copy(&place, &stamp, &mut known) {
                 Ok(kept) => drop(round.golems.insert(place.name.to_string(), kept)),
                 Err(why) => drop(round.missing.insert(place.name.to_string(), why.to_string())),
             }
@@ -158,9 +160,9 @@ impl Backups {
     }
 
     /// Returns the newest copy of a golem if it is still up to date, or makes a new one.
-    fn copy(&self, place: &GolemHome, stamp: &str) -> Result<GolemCopy, Error> {
-        place.catch_up()?;
-        let (golem, _) = place.wake()?;
+    fn copy(&self, place: &GolemHome, stamp: &str, known: &mut KnownTip) -> Result<GolemCopy, Error> {
+        place.catch_up_after(known)?;
+        let (golem, _) = place.wake_after(known)?;
         if golem.life().transfers_taken() == 0 {
             return Err(Error::Busy("its birth was cut short; it is complete once it was run".into()));
         }
@@ -196,7 +198,7 @@ impl Backups {
     /// one since that one was copied would be there twice, so that golem is copied again.
     fn copy_treasury(&self, home: &Home, stamp: &str, round: &mut Round) -> Result<(), Error> {
         let file = format!("treasury/{stamp}.db");
-        let copy = self.folder.join(&file);
+        let (copy, mut known) = (self.folder.join(&file), KnownTip::default());
         for _ in 0..TRIES {
             let treasury = home.treasury()?;
             let _ = fs::remove_file(&copy);
@@ -218,7 +220,8 @@ impl Backups {
                     fs::remove_dir_all(&folder).map_err(Error::io("cannot remove", &folder))?;
                 }
                 round.golems.remove(&name);
-                let copied = home.golem(&name).and_then(|place| Ok((self.copy(&place, stamp)?, place.name)));
+                let copied =
+                    home.golem(&name).and_then(|place| Ok((self.copy(&place, stamp, &mut known)?, place.name)));
                 match copied {
                     // It may have another name by now, and its copies with it.
                     Ok((kept, now)) => drop(round.golems.insert(now.to_string(), kept)),

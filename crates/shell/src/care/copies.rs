@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use golem::hex;
 use vault::{Head, Passing, Reader, Seal, archive};
@@ -14,7 +15,7 @@ use super::label::{LABEL, Label, Passage, label_of};
 use crate::durable::{aside, copy_if_there, sync_folder};
 use crate::home::{GolemHome, Home};
 use crate::life::{Living, Silent};
-use crate::{Error, hash, private};
+use crate::{Error, Runtime, hash, private};
 
 /// Names the folder a move was built in.
 const BUILT: &str = "MOVED-FROM";
@@ -101,7 +102,13 @@ fn copy_stretches(from: &Path, to: &Path, of: &Path) -> Result<(), Error> {
 /// Seals this life here and leaves it in `to`, from where the home it is addressed to can take it in. There is only
 /// ever one complete archive: it is built aside, the seal is made final, and then it gets its name. Cut short before
 /// the final seal a move starts over; after it, repeating only finishes the naming.
-pub fn move_out(place: &GolemHome, to: &Path, addressee: &str, snapshot_every: u64) -> Result<Label, Error> {
+pub fn move_out(
+    runtime: &Arc<Runtime>,
+    place: &GolemHome,
+    to: &Path,
+    addressee: &str,
+    snapshot_every: u64,
+) -> Result<Label, Error> {
     let home = place.home();
     if addressee == home.identity()? {
         return Err(Error::Usage(format!("{} is in that home already", place.name)));
@@ -112,7 +119,7 @@ pub fn move_out(place: &GolemHome, to: &Path, addressee: &str, snapshot_every: u
         )));
     }
     let parent = must_be_free(home, to)?;
-    let mut head = match Living::open(place.clone(), snapshot_every) {
+    let mut head = match Living::open(runtime, place.clone(), snapshot_every) {
         Ok((mut living, _)) => {
             living.look_into_inbox(&mut Silent)?;
             let dying = living.life().is_dead() && !place.has_gone_home(living.life());

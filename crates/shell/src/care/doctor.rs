@@ -21,6 +21,7 @@ use crate::Error;
 use crate::feeds;
 use crate::home::books::{self, Account, Own};
 use crate::home::key::OwnerKey;
+use crate::home::log::KnownTip;
 use crate::home::prices;
 use crate::home::{GolemHome, Home};
 use crate::life::checks::CheckPlan;
@@ -80,9 +81,10 @@ pub fn examine(home: &Home, mut tell: impl FnMut(Finding)) -> Result<(), Error> 
         tell(Finding::soon("reserve", why));
     }
     let treasury = examine_treasury(home, &mut tell);
+    let mut known = KnownTip::default();
     for golem in home.list()? {
-        examine_golem(&golem, treasury.as_ref(), &mut tell);
-        examine_checks(&golem).into_iter().for_each(&mut tell);
+        examine_golem(&golem, &mut known, treasury.as_ref(), &mut tell);
+        examine_checks(&golem, &mut known).into_iter().for_each(&mut tell);
     }
     models(home)?.iter().for_each(|model| tell(examine_model(home, model)));
     examine_feeds(home).into_iter().for_each(&mut tell);
@@ -182,8 +184,8 @@ fn examine_feeds(home: &Home) -> Vec<Finding> {
 }
 
 /// The finding on its checks here, if it has any.
-fn examine_checks(place: &GolemHome) -> Option<Finding> {
-    let (golem, _) = place.wake().ok()?;
+fn examine_checks(place: &GolemHome, known: &mut KnownTip) -> Option<Finding> {
+    let (golem, _) = place.wake_after(known).ok()?;
     let Ok(Spec::Checks { checks, .. }) = serde_json::from_str(&golem.life().birth().world.spec) else { return None };
     if golem.life().is_dead() || checks.is_empty() {
         return None;
@@ -323,9 +325,9 @@ fn leftovers(home: &Home) -> Vec<String> {
     aside.map(|entry| entry.path().display().to_string()).collect()
 }
 
-fn examine_golem(place: &GolemHome, treasury: Option<&Treasury>, tell: &mut impl FnMut(Finding)) {
+fn examine_golem(place: &GolemHome, known: &mut KnownTip, treasury: Option<&Treasury>, tell: &mut impl FnMut(Finding)) {
     let name = place.name.as_str();
-    if let Err(e) = place.catch_up() {
+    if let Err(e) = place.catch_up_after(known) {
         return tell(Finding::wrong(format!("{name}: journal"), e.to_string()));
     }
     let verified = Reader::open(&place.database()).and_then(|reader| reader.verify(&place.home().heads()));

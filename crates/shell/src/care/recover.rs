@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use golem::mortality::death::Cause;
 use golem::owner::Account as Purse;
@@ -14,11 +15,11 @@ use vault::treasury::TreasuryRow;
 use vault::{Anchor, Head, Log, LogLine, Reader, Seal, Treasury, Vault};
 use world::Ledger;
 
-use crate::Error;
 use crate::home::books::{self, Account, Own};
 use crate::home::inbox::{self, Reply};
 use crate::home::{GolemHome, Home};
 use crate::life::{Living, Silent};
+use crate::{Error, Runtime};
 
 /// One thing that is wrong, and what is done about it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -51,7 +52,8 @@ struct Case {
 }
 
 /// Sets right what can be set right, telling each step; only if `really`, and otherwise only tells.
-pub fn recover(home: &Home, really: bool, mut tell: impl FnMut(Step)) -> Result<(), Error> {
+pub fn recover(runtime: &Arc<Runtime>, really: bool, mut tell: impl FnMut(Step)) -> Result<(), Error> {
+    let home = runtime.home();
     home.require()?;
     if home.is_up() {
         return Err(Error::Refused("a host is up in this home; stop it first".into()));
@@ -79,7 +81,7 @@ pub fn recover(home: &Home, really: bool, mut tell: impl FnMut(Step)) -> Result<
     let rows = treasury(home, &cases, really, &mut tell)?;
     for case in &cases {
         case.mend_world(really, &mut tell)?;
-        case.return_again(&rows, really, &mut tell)?;
+        case.return_again(runtime, &rows, really, &mut tell)?;
     }
     Ok(())
 }
@@ -285,7 +287,13 @@ impl Case {
 
     /// Has it return again, under the same numbers, money that the treasury has from it and that it has not returned,
     /// because those records are lost; so the money is there once.
-    fn return_again(&self, rows: &[TreasuryRow], really: bool, tell: &mut impl FnMut(Step)) -> Result<(), Error> {
+    fn return_again(
+        &self,
+        runtime: &Arc<Runtime>,
+        rows: &[TreasuryRow],
+        really: bool,
+        tell: &mut impl FnMut(Step),
+    ) -> Result<(), Error> {
         let (life, name) = (self.golem.life(), &self.place.name);
         let account = Account::among(rows, life);
         let (beyond, on_its_way) = (account.beyond(life), account.on_its_way(life));
@@ -293,7 +301,7 @@ impl Case {
             let sum: Usdc = beyond.iter().map(|(_, amount)| *amount).sum();
             let lost =
                 format!("the treasury has {sum} from it that it still holds: it was returned in records that are lost");
-            let mut living = if really { Some(Living::open_as_it_is(self.place.clone())?) } else { None };
+            let mut living = if really { Some(Living::open_as_it_is(runtime, self.place.clone())?) } else { None };
             let returned = match &mut living {
                 Some(living) => beyond.iter().all(|(_, amount)| return_once(living, *amount).unwrap_or(false)),
                 None => true,

@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use golem::clade::Parcel;
@@ -11,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use vault::disk;
 
 use super::place::GolemHome;
+use super::signals::Signals;
 use crate::{Error, durable};
 
 /// How often the file of a reply is looked for that another process will write.
@@ -84,6 +86,11 @@ pub fn send(to: &GolemHome, body: Body) -> Result<PathBuf, Error> {
 
 /// Puts a letter in that counts once however often it is sent.
 pub fn send_as(to: &GolemHome, id: CommandId, body: Body) -> Result<PathBuf, Error> {
+    send_by(&Signals::default(), to, id, body)
+}
+
+/// Puts a letter in; a host in this process hears of it at once.
+pub(crate) fn send_by(signals: &Signals, to: &GolemHome, id: CommandId, body: Body) -> Result<PathBuf, Error> {
     let inbox = &to.inbox();
     // Only the inbox: a golem that was renamed meanwhile must not get a second folder.
     durable::folder_within(inbox).map_err(Error::io("cannot create", inbox))?;
@@ -100,7 +107,7 @@ pub fn send_as(to: &GolemHome, id: CommandId, body: Body) -> Result<PathBuf, Err
     let path = inbox.join(format!("{stem}.letter"));
     fs::rename(&draft, &path).map_err(Error::io("cannot write", &path))?;
     disk::after("a letter");
-    to.ring();
+    to.ring_by(signals);
     Ok(inbox.join(format!("{stem}.reply")))
 }
 
@@ -132,10 +139,20 @@ fn id_of(file: &Path) -> CommandId {
     CommandId(id.and_then(|id| id.parse().ok()).map_or([0; 8], u64::to_le_bytes))
 }
 
+/// Waits for the reply of another process; none if it did not come in time.
+pub fn await_reply(to: &GolemHome, reply: &Path, patience: Duration) -> Result<Option<Reply>, Error> {
+    await_reply_by(&Arc::default(), to, reply, patience)
+}
+
 /// Waits for the reply; none if it did not come in time. A host in this process announces it; what another process replies is
 /// looked for.
-pub fn await_reply(to: &GolemHome, reply: &Path, patience: Duration) -> Result<Option<Reply>, Error> {
-    let awaited = to.home().signals().await_reply(id_of(reply));
+pub(crate) fn await_reply_by(
+    signals: &Arc<Signals>,
+    to: &GolemHome,
+    reply: &Path,
+    patience: Duration,
+) -> Result<Option<Reply>, Error> {
+    let awaited = signals.await_reply(id_of(reply));
     let (deadline, mut announced) = (Instant::now() + patience, None);
     loop {
         match fs::read(reply) {
@@ -153,7 +170,7 @@ pub fn await_reply(to: &GolemHome, reply: &Path, patience: Duration) -> Result<O
             return Ok(None);
         }
         // Found out only for a golem that does not answer at once: an order to all of them asks each.
-        let announced = *announced.get_or_insert_with(|| to.is_hosted_here());
+        let announced = *announced.get_or_insert_with(|| to.is_hosted_by(signals));
         awaited.wait(if announced { left } else { left.min(LOOK) });
     }
 }
@@ -261,7 +278,7 @@ pub fn discard(letter: &Path) -> Result<(), Error> {
 }
 
 /// Answers a letter and takes it out of the inbox. Called only once its effects are durable.
-pub fn answer(to: &GolemHome, letter: &Path, reply: &Reply) -> Result<(), Error> {
+pub(crate) fn answer(signals: &Signals, letter: &Path, reply: &Reply) -> Result<(), Error> {
     disk::before("a reply").map_err(Error::io("cannot write", letter))?;
     let draft = letter.with_extension("reply-draft");
     let bytes = serde_json::to_vec(reply).expect("a reply is plain data");
@@ -269,6 +286,6 @@ pub fn answer(to: &GolemHome, letter: &Path, reply: &Reply) -> Result<(), Error>
     let path = letter.with_extension("reply");
     fs::rename(&draft, &path).map_err(Error::io("cannot write", &path))?;
     disk::after("a reply");
-    to.home().signals().announce_reply(id_of(letter));
+    signals.announce_reply(id_of(letter));
     fs::remove_file(letter).map_err(Error::io("cannot remove", letter))
 }

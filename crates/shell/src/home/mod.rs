@@ -10,6 +10,7 @@ pub mod inbox;
 pub mod key;
 pub mod links;
 pub mod loan;
+pub mod log;
 pub mod names;
 mod place;
 pub mod prices;
@@ -17,4 +18,5 @@ mod reserve;
 pub mod signals;
 pub mod tokens;
 
-pub use place::{GolemGlance, GolemHome, Home};
+pub use log::GolemGlance;
+pub use place::{GolemHome, Home};

@@ -14,7 +14,6 @@ use serde::{Deserialize, Serialize};
 use vault::Reader;
 
 use super::place::{GolemHome, Home};
-use crate::locks::lock;
 use crate::{Error, durable};
 
 /// How long a name leads on, in milliseconds.
@@ -96,14 +95,10 @@ impl Home {
         Span::millis(its.map(|line| line.until.abs_diff(now)).max().unwrap_or(0))
     }
 
-    /// Old names that have led to a golem since this home was opened here, in words for the person who typed them.
-    pub fn led_on(&self) -> Vec<String> {
-        let led = lock(&self.led).clone();
-        let say = |old: &String| {
-            let (now, left) = (self.renamed_from(old)?, self.leads_for(old));
-            Some(format!("{old} is called {now} now; the old name leads to it for another {left}"))
-        };
-        led.iter().filter_map(say).collect()
+    /// The golem that an old name leads to, and for how long, in words for the person who typed it.
+    pub fn led_on(&self, old: &str) -> Option<String> {
+        let (now, left) = (self.renamed_from(old)?, self.leads_for(old));
+        Some(format!("{old} is called {now} now; the old name leads to it for another {left}"))
     }
 
     /// Whether no golem has this name, and it leads to none.

@@ -6,46 +6,26 @@
 //!             golems/NAME/golem.toml  life.db  secret  world.log  inbox/  FROZEN
 //! ```
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock};
 
-use golem::time::Span;
-use golem::{Golem, GolemId, Life, Name};
+use golem::{GolemId, Life, Name};
 use settings::chance;
 use settings::{File, Settings};
 use vault::archive::{self, Retention};
-use vault::{Batch, Glance, Head, Holder, Log, LogLine, LogReader, Notice, Place, Reader, Tip, Treasury, Vault};
-use world::series::Series;
-use world::{Candles, Spec};
+use vault::{Head, Holder, Place, Reader, Treasury};
+use world::Spec;
 
-use super::signals::Signals;
-use crate::clock::Clock;
-use crate::errands::{AsyncWorlds, Counters, Minds};
-use crate::locks::lock;
 use crate::wall::Wall;
 use crate::{Error, durable, private};
 
+/// The folder of an owner: paths and files, and nothing that runs. A process that runs golems there has a
+/// [`crate::Runtime`] beside it.
 #[derive(Clone, Debug)]
 pub struct Home {
     root: PathBuf,
-    /// Candles that were read, by their hash: many golems may live in the same data.
-    candles: Arc<Mutex<BTreeMap<String, Candles>>>,
-    /// Series that still grow, by their file; one of each serves all golems that watch it.
-    series: Arc<Mutex<BTreeMap<PathBuf, Arc<Series>>>>,
-    /// Retention of journals, read once: a host keeps the value it started with until it is restarted.
-    retention: Arc<OnceLock<Retention>>,
-    /// The group of the host log up to which it was verified, so that this is done once.
-    looked: Arc<Mutex<Option<Tip>>>,
-    async_worlds: Arc<AsyncWorlds>,
-    minds: Arc<Minds>,
-    counters: Arc<Counters>,
-    signals: Arc<Signals>,
-    /// Old names that were asked for and led to a golem.
-    pub(super) led: Arc<Mutex<BTreeSet<String>>>,
+    /// The clock by which dates in its files are written and read.
     wall: Wall,
-    clock: Arc<Clock>,
 }
 
 /// The folder of one golem. Its name is what the golem is called: the record of a life has only the name at birth.
@@ -56,12 +36,9 @@ pub struct GolemHome {
     home: Home,
 }
 
-/// A golem's folder with its glance and whether a process runs it, or the reason why neither can be read.
-pub type GolemGlance = (GolemHome, Result<(Glance, bool), Error>);
-
 impl Home {
     pub fn at(root: PathBuf) -> Home {
-        Home::on(root, Wall::default(), AsyncWorlds::default())
+        Home { root, wall: Wall::default() }
     }
 
     /// The home that was named, else `$BARDO_HOME`, else the platform's data folder.
@@ -77,28 +54,9 @@ impl Home {
         root.map(Home::at).ok_or_else(unknown)
     }
 
-    /// A home in a simulation: on its clock, and with errands that wait until it has them run.
+    /// A home in a simulation, on its clock.
     pub fn simulated(root: PathBuf, wall: &Wall) -> Home {
-        Home::on(root, wall.clone(), AsyncWorlds::waiting(wall))
-    }
-
-    fn on(root: PathBuf, wall: Wall, async_worlds: AsyncWorlds) -> Home {
-        let (candles, retention, looked) = (Arc::default(), Arc::default(), Arc::default());
-        let minds = Arc::new(Minds::new(Arc::clone(async_worlds.errands())));
-        Home {
-            root,
-            candles,
-            series: Arc::default(),
-            retention,
-            looked,
-            async_worlds: Arc::new(async_worlds),
-            minds,
-            counters: Arc::default(),
-            signals: Arc::default(),
-            led: Arc::default(),
-            wall,
-            clock: Arc::default(),
-        }
+        Home { root, wall: wall.clone() }
     }
 
     /// The owner's settings: bardo.toml if there is one, and the environment.
@@ -120,16 +78,9 @@ impl Home {
         durable::write(&path, text.as_bytes())
     }
 
-    /// Retention: how much of a journal a life keeps in its file here.
-    pub(crate) fn retention(&self) -> Retention {
-        if let Some(known) = self.retention.get() {
-            return *known;
-        }
-        match self.settings() {
-            Ok(settings) => *self.retention.get_or_init(|| retention(&settings)),
-            // An order is not refused for a slip in the settings, and what is kept too long can go later.
-            Err(_) => Retention::Whole,
-        }
+    /// Retention: how much of a journal a life keeps in its file here; none if the settings cannot be read.
+    pub(crate) fn retention(&self) -> Option<Retention> {
+        self.settings().ok().map(|settings| retention(&settings))
     }
 
     /// Makes the home, or completes it: existing files are left as they are, but closed to other users. Says whether
@@ -225,50 +176,6 @@ impl Home {
         vault::Log::is_taken(&self.heads())
     }
 
-    /// The host log: records that a host has written down and not carried over yet. While a host is up, the log is the
-    /// host's to look after; one that was left behind is verified before any of it is believed.
-    pub fn log(&self) -> Result<Option<LogReader>, Error> {
-        let Some(reader) = Log::reader(&self.root, &self.heads())? else { return Ok(None) };
-        let mut looked = lock(&self.looked);
-        if *looked != Some(reader.tip()) && !self.is_up() {
-            *looked = Some(reader.verify()?);
-        }
-        Ok(Some(reader))
-    }
-
-    /// Carries records of this life, left in the log by a host that went down in haste, over into its own file.
-    pub(crate) fn reclaim(&self, vault: &mut Vault, golem: &mut Golem) -> Result<(), Error> {
-        let Some(reader) = self.log()? else { return Ok(()) };
-        let lines = reader.lines(golem.life().id())?;
-        let Some(last) = lines.last() else { return Ok(()) };
-        vault.catch_up(golem, &lines)?;
-        let carried = vec![(golem.life().id(), last.seq)];
-        match Log::open(&self.root, &self.heads(), Vec::new()) {
-            Ok(mut log) => {
-                log.commit(&Batch { carried, ..Batch::default() })?;
-                *lock(&self.looked) = Some(log.tip());
-                Ok(())
-            }
-            // The process that holds the log will do this itself; here it only saves room.
-            Err(vault::Error::Locked(_)) => Ok(()),
-            Err(other) => Err(other.into()),
-        }
-    }
-
-    /// Records of a life that a host's log still has and its own file may lack.
-    pub fn lines(&self, id: GolemId) -> Result<Vec<LogLine>, Error> {
-        Ok(match self.log()? {
-            Some(reader) => reader.lines(id)?,
-            None => Vec::new(),
-        })
-    }
-
-    /// Lets the log of a host that is down forget a life whose owner has chosen a copy instead.
-    pub(crate) fn forget_lines(&self, id: GolemId) -> Result<(), Error> {
-        let mut log = Log::open(&self.root, &self.heads(), Vec::new())?;
-        Ok(log.commit(&Batch { carried: vec![(id, i64::MAX as u64)], ..Batch::default() })?)
-    }
-
     pub fn treasury(&self) -> Result<Treasury, Error> {
         Ok(Treasury::open(&self.require()?.root, &self.heads())?)
     }
@@ -278,52 +185,8 @@ impl Home {
         Ok(Treasury::to_read(&self.require()?.root, &self.heads())?)
     }
 
-    /// Candles that have been read already: many golems live in one file.
-    pub(crate) fn candles(&self, hash: &String) -> Option<Candles> {
-        lock(&self.candles).get(hash).cloned()
-    }
-
-    pub(crate) fn keep_candles(&self, hash: &str, candles: &Candles) {
-        lock(&self.candles).insert(hash.to_owned(), candles.clone());
-    }
-
-    /// A series that still grows, the same for every golem that watches it.
-    pub(crate) fn series(&self, path: &Path, bar: Span) -> Result<Arc<Series>, Error> {
-        let mut known = lock(&self.series);
-        if let Some(series) = known.get(path) {
-            return Ok(Arc::clone(series));
-        }
-        let series = Arc::new(Series::open(path, bar)?);
-        known.insert(path.to_owned(), Arc::clone(&series));
-        Ok(series)
-    }
-
     pub fn wall(&self) -> &Wall {
         &self.wall
-    }
-
-    pub(super) fn clock(&self) -> &Clock {
-        &self.clock
-    }
-
-    /// The worlds outside, which are asked without waiting.
-    pub fn async_worlds(&self) -> &AsyncWorlds {
-        &self.async_worlds
-    }
-
-    /// The counters at which calls of agents are let through.
-    pub fn counters(&self) -> &Counters {
-        &self.counters
-    }
-
-    /// The signals between the threads of this process.
-    pub fn signals(&self) -> &Arc<Signals> {
-        &self.signals
-    }
-
-    /// The models that golems ask.
-    pub fn minds(&self) -> &Arc<Minds> {
-        &self.minds
     }
 
     /// The folder of a golem of this name, whether it exists or not.
@@ -335,35 +198,8 @@ impl Home {
     pub fn golem(&self, name: &str) -> Result<GolemHome, Error> {
         self.require()?;
         let found = name.parse().ok().map(|name| self.place(&name)).filter(|golem| golem.database().exists());
-        let led = || {
-            let place = self.lead(name).filter(|place| place.database().exists())?;
-            lock(&self.led).insert(name.to_owned());
-            Some(place)
-        };
+        let led = || self.lead(name).filter(|place| place.database().exists());
         found.or_else(led).ok_or_else(|| Error::NoGolem(name.to_owned()))
-    }
-
-    /// Every golem here at a glance, by name, and whether a process runs it.
-    pub fn glances(&self) -> Result<Vec<GolemGlance>, Error> {
-        let (mut ahead, mut lodgers) = (BTreeSet::new(), BTreeSet::new());
-        if let Some(log) = self.log()? {
-            ahead.extend(log.golems()?);
-            lodgers.extend(if self.is_up() { log.lodgers()? } else { Vec::new() });
-        }
-        let look = |place: &GolemHome| -> Result<(Glance, bool), Error> {
-            // If the newest records of a golem are in a host's log, its file does not know enough.
-            let glance = match Glance::read(&place.vault()).filter(|glance| !ahead.contains(&glance.id)) {
-                Some(glance) => glance,
-                None => {
-                    let (golem, _) = place.wake()?;
-                    Glance::of(golem.life(), golem.seq())
-                }
-            };
-            let lived = Head::is_taken(&self.heads(), glance.id) || lodgers.contains(&glance.id);
-            Ok((glance, lived))
-        };
-        let golems = self.list()?.into_iter();
-        Ok(golems.map(|place| (look(&place), place)).map(|(seen, place)| (place, seen)).collect())
     }
 
     /// Every golem here, by name.
@@ -387,26 +223,6 @@ impl GolemHome {
         &self.home
     }
 
-    /// Refuses if a host that is up lives this golem.
-    pub(crate) fn must_not_lodge(&self) -> Result<(), Error> {
-        if self.lodges()? { Err(Error::Hosted(self.name.clone())) } else { Ok(()) }
-    }
-
-    /// The life as of its newest acknowledged record, whichever process runs it.
-    pub fn wake(&self) -> Result<(Golem, Vec<Notice>), Error> {
-        let reader = Reader::open(&self.database())?;
-        // The log first: what leaves it meanwhile is in the file by then.
-        let lines = self.home.log()?.map_or(Ok(Vec::new()), |log| log.lines(reader.id()?))?;
-        let (mut golem, tip, notices) = reader.wake_held(&self.home.heads())?;
-        vault::live_on(&mut golem, tip, &lines)?;
-        Ok((golem, notices))
-    }
-
-    /// Whether a process runs this golem right now.
-    pub fn is_lived(&self, id: GolemId) -> bool {
-        Head::is_taken(&self.home.heads(), id) || self.lodges().unwrap_or(false)
-    }
-
     /// Why no process can run this golem, if the owner has to see to it: it has no head here, or a stranger has its
     /// lock.
     pub fn unlivable(&self, id: GolemId) -> Option<(&'static str, String)> {
@@ -423,25 +239,8 @@ impl GolemHome {
         }
     }
 
-    /// Whether a host that is up lives this golem.
-    pub fn lodges(&self) -> Result<bool, Error> {
-        if !self.home.is_up() {
-            return Ok(false);
-        }
-        let Some(reader) = self.home.log()? else { return Ok(false) };
-        Ok(reader.lodges(Reader::open(&self.database())?.id()?)?)
-    }
-
-    /// Whether a host in this very process runs this golem, so that its replies are announced here.
-    pub fn is_hosted_here(&self) -> bool {
-        self.home.signals.has_host() && self.lodges().unwrap_or(false)
-    }
-
     /// Tells a host that is up that there is something in the inbox; without a host there is nothing to tell.
     pub fn ring(&self) {
-        if self.home.signals.announce_letter(&self.name) {
-            return;
-        }
         let bells = self.home.bells();
         if bells.exists() {
             // A host that misses the bell looks into the inbox at the next tick anyway.

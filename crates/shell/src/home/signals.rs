@@ -8,6 +8,7 @@ use std::time::Duration;
 use golem::{CommandId, Name};
 use tokio::sync::Notify;
 
+use super::place::GolemHome;
 use crate::locks::{lock, recover};
 
 /// The callback of a host for a golem that has a letter.
@@ -55,7 +56,7 @@ impl Signals {
     }
 
     /// Tells the host in this process that a golem has a letter; false if there is no such host.
-    pub(super) fn announce_letter(&self, golem: &Name) -> bool {
+    pub(crate) fn announce_letter(&self, golem: &Name) -> bool {
         let hears = self.host().clone();
         hears.is_some_and(|hears| {
             hears(golem);
@@ -71,7 +72,7 @@ impl Signals {
     }
 
     /// Tells the threads that wait for the reply to this letter that its file is there.
-    pub(super) fn announce_reply(&self, letter: CommandId) {
+    pub(crate) fn announce_reply(&self, letter: CommandId) {
         for (_, bell) in self.awaited().iter().filter(|(id, _)| *id == letter) {
             *bell.rung() = true;
             bell.rings.notify_all();
@@ -140,6 +141,20 @@ impl std::fmt::Debug for HostSignals {
 impl std::fmt::Debug for AwaitedReply {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("AwaitedReply").finish_non_exhaustive()
+    }
+}
+
+impl GolemHome {
+    /// Tells a host that there is something in the inbox: at once if it is in this process, else as [`GolemHome::ring`] does.
+    pub fn ring_by(&self, signals: &Signals) {
+        if !signals.announce_letter(&self.name) {
+            self.ring();
+        }
+    }
+
+    /// Whether a host in this very process runs this golem, so that its replies are announced here.
+    pub fn is_hosted_by(&self, signals: &Signals) -> bool {
+        signals.has_host() && self.lodges().unwrap_or(false)
     }
 }
 

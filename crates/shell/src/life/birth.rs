@@ -1,6 +1,7 @@
 //! Births: the files of a life are made aside and moved into place whole.
 
 use std::fs;
+use std::sync::Arc;
 
 use golem::constitution::Constitution;
 use golem::inheritance::Descent;
@@ -17,9 +18,9 @@ use super::living::Living;
 use super::outside::Outside;
 use super::programs::Programs;
 use super::worlds;
-use crate::Error;
 use crate::durable::{aside, sync_folder};
 use crate::home::{GolemHome, Home};
+use crate::{Error, Runtime};
 
 /// The golem to be made.
 #[derive(Debug)]
@@ -48,7 +49,8 @@ impl Wish {
 }
 
 /// Brings a golem into the world and funds it.
-pub fn birth(home: &Home, wish: Wish) -> Result<Living, Error> {
+pub fn birth(runtime: &Arc<Runtime>, wish: Wish) -> Result<Living, Error> {
+    let home = runtime.home();
     let place = home.place(&wish.name);
     home.must_be_free(&wish.name, None)?;
     let constitution = wish.settings.constitution()?;
@@ -58,7 +60,7 @@ pub fn birth(home: &Home, wish: Wish) -> Result<Living, Error> {
     if asked > there {
         return Err(vault::Error::TreasuryShort { asked, there }.into());
     }
-    let (manifest, starts) = first_look(home, &wish)?;
+    let (manifest, starts) = first_look(runtime, &wish)?;
     let secret = wish.seed.map_or_else(Secret::draw, |seed| Secret::from_seed(seed, wish.name.as_str()));
     let birth = birth_of(&wish, constitution, endowment, manifest, secret.hash())?;
     // A head without its first money is a birth that was cut short: no golem has lived there.
@@ -72,7 +74,7 @@ pub fn birth(home: &Home, wish: Wish) -> Result<Living, Error> {
     let begins = wish.descent.as_ref().map_or(starts, |descent| descent.begins.max(starts));
     make_place(home, &place, &wish, birth, &secret, begins)?;
 
-    let opened = match Living::open(place.clone(), 1) {
+    let opened = match Living::open(runtime, place.clone(), 1) {
         Ok((living, _)) if living.life().is_dead() => Err(vault::Error::LineEnded.into()),
         Ok((living, _)) => return Ok(living),
         Err(why) => Err(why),
@@ -86,9 +88,9 @@ pub fn birth(home: &Home, wish: Wish) -> Result<Living, Error> {
 }
 
 /// The manifest of the world it is to be born into, and the time at which its life begins.
-fn first_look(home: &Home, wish: &Wish) -> Result<(Manifest, Time), Error> {
+fn first_look(runtime: &Runtime, wish: &Wish) -> Result<(Manifest, Time), Error> {
     let Spec::Outside { seed } = wish.spec else {
-        let world = worlds::open(home, &wish.spec, Ledger::memory())?;
+        let world = worlds::open(runtime, &wish.spec, Ledger::memory())?;
         let manifest = world.manifest();
         // Orders that a program has carried out elsewhere cannot be rewound.
         let paper = manifest.paper && !wish.spec.is_ordered();
@@ -100,6 +102,7 @@ fn first_look(home: &Home, wish: &Wish) -> Result<(Manifest, Time), Error> {
         .clone()
         .ok_or_else(|| Error::Usage("a world outside is a program: --world COMMAND".into()))?;
     // Files that the program writes before there is a life are thrown away.
+    let home = runtime.home();
     let folder = aside(&home.golems(), "trial")?;
     let world = Outside::bare(home.root(), &folder, run, wish.name.as_str(), seed);
     let looked = world.map(|world| (world.manifest(), world.start()));

@@ -17,13 +17,14 @@ use super::ground::Ground;
 use super::listener::Listener;
 use super::memory;
 use super::writing::Writing;
-use crate::Error;
 use crate::errands::{Act, Served, Thinking, Waker};
 use crate::home::GolemHome;
 use crate::legacy::testament;
 use crate::locks::lock;
+use crate::{Error, Runtime};
 
 pub(crate) struct Body {
+    pub(super) runtime: Arc<Runtime>,
     pub(super) place: GolemHome,
     /// The world; dropped before the lock of the life, because the next process to take the lock may open the world.
     pub(super) ground: Ground,

@@ -210,8 +210,8 @@ mod tests {
     use tokio::sync::oneshot;
 
     use super::*;
-    use crate::Home;
     use crate::life::birth::{Wish, birth};
+    use crate::{Home, Runtime};
     use settings::{File, Settings};
 
     /// A golem of this process, whose agent may pay a cent for a call; and the reasons it was refused for.
@@ -248,8 +248,9 @@ mod tests {
             let (bar_ms, relations_change_days) = (40_000, 0.0);
             let spec = world::Spec::Sim { seed: 1, bar_ms, relations_change_days, edge_bps: None, flip_days: None };
             let settings = load(File::Golem, "policy.call_max=0.01");
-            birth(&home, Wish::of("ada".parse().unwrap(), spec, Some(1), settings)).unwrap();
-            let (mut living, _) = Living::open(home.golem("ada").unwrap(), 5_000).unwrap();
+            let runtime = Runtime::of(&home);
+            birth(&runtime, Wish::of("ada".parse().unwrap(), spec, Some(1), settings)).unwrap();
+            let (mut living, _) = Living::open(&runtime, home.golem("ada").unwrap(), 5_000).unwrap();
             let mut heard = ReasonsHeard::default();
             living.take_money(&mut heard).unwrap();
             CallRig { living, heard, commands: 0, _folder: folder }

@@ -17,8 +17,7 @@ use crate::locks::{lock, recover};
 use crate::river::RiverStore;
 use crate::view::board::Board;
 use crate::view::notes::host_note;
-use crate::wall::Wall;
-use crate::{Error, Home};
+use crate::{Error, Runtime};
 
 /// The least time between two syncs: records that come meanwhile share the next.
 const PACE: Duration = Duration::from_millis(20);
@@ -37,7 +36,7 @@ pub struct Desk {
     pub mail: Mail,
     /// Messages to siblings elsewhere, if this home is of a clade.
     pub river: Option<RiverStore>,
-    pub wall: Wall,
+    pub runtime: Arc<Runtime>,
     /// The log, where there is no scribe: then the thread that brings something writes it.
     pen: Option<Mutex<Log>>,
     root: PathBuf,
@@ -64,8 +63,8 @@ struct Queue {
 
 impl Desk {
     /// Opens the desk and sets its scribe to work.
-    pub fn open(mut log: Log, home: &Home) -> Result<(Arc<Desk>, Scribe), Error> {
-        let desk = Arc::new(Desk::over(&mut log, home)?);
+    pub fn open(mut log: Log, runtime: &Arc<Runtime>) -> Result<(Arc<Desk>, Scribe), Error> {
+        let desk = Arc::new(Desk::over(&mut log, runtime)?);
         let theirs = Arc::clone(&desk);
         let thread = std::thread::Builder::new().name("scribe".into()).spawn(move || theirs.scribe(log));
         let thread = thread.map_err(Error::io("cannot start a thread for", &desk.root))?;
@@ -73,12 +72,13 @@ impl Desk {
     }
 
     /// Opens the desk without a scribe: everything is written on the thread that brings it.
-    pub fn alone(mut log: Log, home: &Home) -> Result<Arc<Desk>, Error> {
-        let desk = Desk::over(&mut log, home)?;
+    pub fn alone(mut log: Log, runtime: &Arc<Runtime>) -> Result<Arc<Desk>, Error> {
+        let desk = Desk::over(&mut log, runtime)?;
         Ok(Arc::new(Desk { pen: Some(Mutex::new(log)), ..desk }))
     }
 
-    fn over(log: &mut Log, home: &Home) -> Result<Desk, Error> {
+    fn over(log: &mut Log, runtime: &Arc<Runtime>) -> Result<Desk, Error> {
+        let home = runtime.home();
         // Until there is a first group an empty log cannot be told from none.
         log.commit(&Batch::default())?;
         let reader = Log::reader(home.root(), &home.heads())?;
@@ -96,7 +96,7 @@ impl Desk {
             board: Arc::new(Board::on(home.wall())),
             mail: Mail::default(),
             river: store,
-            wall: home.wall().clone(),
+            runtime: Arc::clone(runtime),
             pen: None,
             root: home.root().to_owned(),
         })
@@ -160,12 +160,12 @@ impl Desk {
 
     /// Sends the owner a note about the host, or about one of its golems that its life knows nothing of.
     pub fn tell_owner(&self, key: String, kind: &str, golem: Option<&str>, text: String) {
-        self.note(host_note(key, kind, golem, text, self.wall.now_ms()));
+        self.note(host_note(key, kind, golem, text, self.runtime.wall().now_ms()));
     }
 
     /// Milliseconds since 1970.
     pub fn now_ms(&self) -> u64 {
-        self.wall.now_ms().unsigned_abs()
+        self.runtime.wall().now_ms().unsigned_abs()
     }
 
     /// Lets every thread go that waits for what the disk does not take.
@@ -279,7 +279,7 @@ impl Desk {
                     if self.queue().closing && tried > 3 {
                         return Err(why.to_string());
                     }
-                    self.wall.sleep(AGAIN);
+                    self.runtime.wall().sleep(AGAIN);
                 }
             }
         }
@@ -315,6 +315,7 @@ impl std::fmt::Debug for Scribe {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Home;
 
     /// A lodger's arrival was once put on the desk before it was waited for, and if the scribe came between the two
     /// he had nothing left to write when he was waited for: a host with one golem sometimes never came up.
@@ -324,7 +325,7 @@ mod tests {
         let home = Home::at(dir.path().to_owned());
         home.init(&home.settings().unwrap()).unwrap();
         let log = Log::open(home.root(), &home.heads(), Vec::new()).unwrap();
-        let (desk, scribe) = Desk::open(log, &home).unwrap();
+        let (desk, scribe) = Desk::open(log, &Runtime::of(&home)).unwrap();
         let (done, finished) = std::sync::mpsc::channel();
         for n in 0..4_u8 {
             let (desk, done) = (Arc::clone(&desk), done.clone());

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use golem::Endowment;
 use golem::grimoire::How;
@@ -24,11 +25,12 @@ use super::heirless::Heirless;
 pub use super::heirless::{FIRST_PAUSE, again_in};
 use super::living::Living;
 use super::programs::Programs;
-use crate::Error;
+use crate::home::log::KnownTip;
 use crate::home::{GolemHome, Home};
 use crate::legacy::bundle::{self, Bundle};
 use crate::legacy::testament;
 use crate::view::narrator::Narrator;
+use crate::{Error, Runtime};
 
 /// The part of a confidence that each death leaves.
 pub const CROSSING: f64 = 0.85;
@@ -245,11 +247,11 @@ impl Estate {
 
 /// Makes an heir by an owner's hand: funded, born where its predecessor died, and left the estate. An owner who ended
 /// the line may begin it again; the heir is another golem than the one that was ended.
-pub fn make(home: &Home, estate: &Estate, heir: Heir) -> Result<Living, Error> {
-    born(home, estate, heir, false)
+pub fn make(runtime: &Arc<Runtime>, estate: &Estate, heir: Heir) -> Result<Living, Error> {
+    born(runtime, estate, heir, false)
 }
 
-fn born(home: &Home, estate: &Estate, heir: Heir, by_itself: bool) -> Result<Living, Error> {
+fn born(runtime: &Arc<Runtime>, estate: &Estate, heir: Heir, by_itself: bool) -> Result<Living, Error> {
     let settings = estate.settings(&heir.set)?;
     let inherit = heir.inherit.unwrap_or_else(|| settings.flag("succession.inherit_grimoire"));
     let least = settings.number("succession.min_divergence");
@@ -265,12 +267,12 @@ fn born(home: &Home, estate: &Estate, heir: Heir, by_itself: bool) -> Result<Liv
         descent.unfinished.clear();
         descent.lineage.trust.clear();
     }
-    let bundle = inherit.then(|| bundle::again(home, &estate.bundle)).transpose()?;
+    let bundle = inherit.then(|| bundle::again(runtime.home(), &estate.bundle)).transpose()?;
     // The checks and programs that its predecessor had here.
     let programs = Programs::read(&estate.dead)?;
     let checks = CheckPlan::read(&estate.dead)?;
     let descent = Some(descent);
-    birth(home, Wish { name: heir.name, spec, seed: heir.seed, settings, descent, bundle, checks, programs })
+    birth(runtime, Wish { name: heir.name, spec, seed: heir.seed, settings, descent, bundle, checks, programs })
 }
 
 /// Ticks that a golem must have lived to have an automatic heir: the next would die as soon.
@@ -279,8 +281,8 @@ const SHORTEST: u64 = 50;
 /// An heir without asking, where its predecessor was born to have one. None if it was not, if it has one already, if it
 /// lived too short a life, or if it was ended: by its owner, by a halt, by the breaker. An error says why none could be
 /// made; unless no later try could end otherwise, a host tries again after the time that [`again_in`] says.
-pub fn automatic(home: &Home, dead: &GolemHome) -> Result<Option<Name>, Error> {
-    let made = by_itself(home, dead);
+pub fn automatic(runtime: &Arc<Runtime>, dead: &GolemHome) -> Result<Option<Name>, Error> {
+    let made = by_itself(runtime, dead);
     match &made {
         Ok(_) | Err(Error::Copy { .. } | Error::Refused(_)) => Heirless::over(dead),
         Err(_) => Heirless::failed(dead),
@@ -288,7 +290,8 @@ pub fn automatic(home: &Home, dead: &GolemHome) -> Result<Option<Name>, Error> {
     made
 }
 
-fn by_itself(home: &Home, dead: &GolemHome) -> Result<Option<Name>, Error> {
+fn by_itself(runtime: &Arc<Runtime>, dead: &GolemHome) -> Result<Option<Name>, Error> {
+    let home = runtime.home();
     let (golem, _) = Reader::open(&dead.database())?.wake()?;
     let life = golem.life();
     if !life.constitution().succession.auto || life.tick() < SHORTEST || ended(home, life)?.is_some() {
@@ -310,7 +313,7 @@ fn by_itself(home: &Home, dead: &GolemHome) -> Result<Option<Name>, Error> {
     let estate = estate(home, dead)?;
     let name = next_name(home, &dead.name)?;
     let heir = Heir { name: name.clone(), seed: None, set: Vec::new(), inherit: None, force: false };
-    match born(home, &estate, heir, true) {
+    match born(runtime, &estate, heir, true) {
         Ok(_) => Ok(Some(name)),
         // A host has found it already, and completes the birth.
         Err(Error::Hosted(_) | Error::Vault(vault::Error::Locked(_))) => Ok(Some(name)),
@@ -388,11 +391,12 @@ impl Relative {
 
 /// Every golem here of the same line with its name, the oldest generation first.
 pub fn family(home: &Home, of: &GolemHome) -> Result<Vec<(Name, Life)>, Error> {
+    let mut known = KnownTip::default();
     let line_of = |life: &Life| life.birth().lineage.as_ref().map_or(life.id(), |line| line.first);
-    let first = line_of(of.wake()?.0.life());
+    let first = line_of(of.wake_after(&mut known)?.0.life());
     let mut family = Vec::new();
     for place in home.list()? {
-        let (golem, _) = place.wake()?;
+        let (golem, _) = place.wake_after(&mut known)?;
         if line_of(golem.life()) == first {
             family.push((place.name, golem.life().clone()));
         }

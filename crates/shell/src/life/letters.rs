@@ -16,7 +16,7 @@ impl Living {
     pub fn turn_away_letters(&self) {
         if self.life().is_dead() {
             for (path, _) in inbox::waiting(&self.body.place.inbox(), |_| true).unwrap_or_default() {
-                let _ = inbox::answer(&self.body.place, &path, &Reply::Dead(self.cause()));
+                let _ = inbox::answer(self.body.runtime.signals(), &path, &Reply::Dead(self.cause()));
             }
         }
     }
@@ -66,7 +66,7 @@ impl Living {
                 Ok(()) => self.heed(letter, listener)?,
                 Err(why) => Reply::Refused(why),
             };
-            inbox::answer(&self.body.place, &path, &reply)?;
+            inbox::answer(self.body.runtime.signals(), &path, &reply)?;
             if let Some(order) = order {
                 let golem = self.body.place.name.as_str();
                 match &reply {

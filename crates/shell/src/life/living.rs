@@ -27,7 +27,7 @@ use crate::errands::Waker;
 use crate::home::{GolemHome, books};
 use crate::locks::lock;
 use crate::wall::Wall;
-use crate::{Error, durable};
+use crate::{Error, Runtime, durable};
 
 /// How long a world on the wall clock has to show what it has before a tick comes without it.
 const GRACE: Duration = Duration::from_secs(2);
@@ -45,6 +45,7 @@ pub struct Living {
 impl Living {
     /// Compares its own book, the treasury's and the world's first, and refuses if they disagree.
     pub(super) fn awake(
+        runtime: &Arc<Runtime>,
         place: GolemHome,
         writing: Writing,
         golem: Golem,
@@ -56,10 +57,11 @@ impl Living {
         if golem.life().birth().world.paper {
             books::hold_world(&Ledger::look(place.ledger())?, &place.name, golem.life())?;
         }
-        Living::wake(place, writing, golem, treasury)
+        Living::wake(runtime, place, writing, golem, treasury)
     }
 
     pub(super) fn wake(
+        runtime: &Arc<Runtime>,
         place: GolemHome,
         writing: Writing,
         golem: Golem,
@@ -69,12 +71,13 @@ impl Living {
         if secret.hash() != golem.life().birth().secret_hash {
             return Err(Error::WrongSecret(place.secret()));
         }
-        let ground = worlds::ground(&place, golem.life(), writing.is_lodged())?;
+        let ground = worlds::ground(runtime, &place, golem.life(), writing.is_lodged())?;
         let observation = Observation::default();
         let (unsaid, grimoire, memory, rewritten) = (Vec::new(), None, None, false);
         let (thinking, waker) = (None, None);
-        let counter = place.home().counters().open(&place.name, golem.life().id());
+        let counter = runtime.counters().open(&place.name, golem.life().id());
         let body = Body {
+            runtime: Arc::clone(runtime),
             place,
             writing,
             ground,
@@ -192,12 +195,12 @@ impl Living {
     }
 
     fn wall(&self) -> &Wall {
-        self.body.place.home().wall()
+        self.body.runtime.wall()
     }
 
     /// The time of the wall clock.
     pub(super) fn wall_time(&self) -> Time {
-        Time::millis(self.body.place.home().time_ms().unsigned_abs())
+        Time::millis(self.body.runtime.time_ms().unsigned_abs())
     }
 
     pub(super) fn is_wall(&self) -> bool {

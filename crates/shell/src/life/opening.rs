@@ -13,33 +13,33 @@ use super::desk::Desk;
 use super::listener::Silent;
 use super::living::Living;
 use super::writing::{Lodging, Writing};
-use crate::Error;
 use crate::home::GolemHome;
 use crate::legacy::bundle;
+use crate::{Error, Runtime};
 
 /// Entries of an inheritance taken in one round.
 const AT_ONCE: usize = 200;
 
 impl Living {
     /// Takes the life's lock and wakes it.
-    pub fn open(place: GolemHome, snapshot_every: u64) -> Result<(Living, Vec<Notice>), Error> {
+    pub fn open(runtime: &Arc<Runtime>, place: GolemHome, snapshot_every: u64) -> Result<(Living, Vec<Notice>), Error> {
         let treasury = Arc::new(Mutex::new(place.home().treasury()?));
         place.must_not_lodge()?;
         let (mut vault, mut golem, notices) = Vault::open(&place.vault(), snapshot_every)?;
         // Under the lock it is certain: a host that starts now will find it taken.
         place.must_not_lodge()?;
-        vault.retain(place.home().retention());
-        place.home().reclaim(&mut vault, &mut golem)?;
-        let mut living = Living::awake(place, Writing::Own(Box::new(vault)), golem, treasury)?;
+        vault.retain(runtime.retention());
+        runtime.reclaim(&mut vault, &mut golem)?;
+        let mut living = Living::awake(runtime, place, Writing::Own(Box::new(vault)), golem, treasury)?;
         living.complete()?;
         Ok((living, notices))
     }
 
     /// Takes the life's lock and wakes it, whatever the treasury says of it: its owner is about to set that right.
-    pub(crate) fn open_as_it_is(place: GolemHome) -> Result<Living, Error> {
+    pub(crate) fn open_as_it_is(runtime: &Arc<Runtime>, place: GolemHome) -> Result<Living, Error> {
         let treasury = Arc::new(Mutex::new(place.home().treasury()?));
         let (vault, golem, _) = Vault::open(&place.vault(), 1)?;
-        Living::wake(place, Writing::Own(Box::new(vault)), golem, treasury)
+        Living::wake(runtime, place, Writing::Own(Box::new(vault)), golem, treasury)
     }
 
     /// Wakes a life at a host's desk. Its own file has everything, and no other process may run it.
@@ -48,7 +48,7 @@ impl Living {
         let lodging = Lodging::new(Arc::clone(desk), &place.name, &golem, vault.tip());
         drop(vault);
         let treasury = Arc::clone(&desk.treasury);
-        let mut living = Living::awake(place, Writing::Lodged(lodging), golem, treasury)?;
+        let mut living = Living::awake(&desk.runtime, place, Writing::Lodged(lodging), golem, treasury)?;
         living.complete()?;
         Ok(living)
     }

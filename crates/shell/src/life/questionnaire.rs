@@ -1,6 +1,8 @@
 //! The questionnaire of a birth, as a person fills it in: six questions, each with an answer that will do. Behind it are
 //! the same keys as in golem.toml, so what is made here could have been made by hand, and the form says how.
 
+use std::sync::Arc;
+
 use golem::{Name, Usdc};
 use serde::{Deserialize, Serialize};
 use settings::{File, Settings};
@@ -14,7 +16,7 @@ use crate::feeds::is_followed;
 use crate::home::data;
 use crate::legacy::bundle;
 use crate::view::figures::{cents, plain};
-use crate::{Error, Home};
+use crate::{Error, Home, Runtime};
 
 const DAY_MS: f64 = 86_400_000.0;
 
@@ -289,7 +291,8 @@ impl Form {
     }
 
     /// Makes the golem.
-    pub fn bear(&self, home: &Home) -> Result<Living, Error> {
+    pub fn bear(&self, runtime: &Arc<Runtime>) -> Result<Living, Error> {
+        let home = runtime.home();
         let settings = self.settings(home)?;
         let bundle = match self.left(home)? {
             Some(file) => {
@@ -300,7 +303,7 @@ impl Form {
         };
         let spec = newborn::spec(home, &settings, None)?;
         let (descent, checks, programs) = (None, None, Programs::default());
-        birth(home, Wish { name: self.name()?, spec, seed: None, settings, descent, bundle, checks, programs })
+        birth(runtime, Wish { name: self.name()?, spec, seed: None, settings, descent, bundle, checks, programs })
     }
 }
 

@@ -140,7 +140,7 @@ impl Living {
     /// Tells news of the clock, if its life follows the wall clock.
     fn say_clock_news(&self, listener: &mut impl Listener) {
         if self.is_wall()
-            && let Some(news) = self.body.place.home().clock_news()
+            && let Some(news) = self.body.runtime.clock_news()
         {
             listener.waits(&news);
         }

@@ -15,6 +15,7 @@ use super::living::Living;
 use crate::Error;
 use crate::home::GolemHome;
 use crate::home::inbox::{self, Body as Text, Letter};
+use crate::home::signals::Signals;
 
 /// The most siblings that a golem speaks to, and looks to for words it has missed.
 const PEERS: usize = 32;
@@ -34,7 +35,7 @@ impl Body {
             return Ok(desk.mail.send(name, &desk.board.after(name, PEERS), parcel));
         }
         // A neighbour that cannot be read or written to is its owner's to see to; nothing here waits for it.
-        let told = self.peers()?.iter().filter(|peer| write_to(peer, &parcel).is_ok()).count();
+        let told = self.peers()?.iter().filter(|peer| write_to(self.runtime.signals(), peer, &parcel).is_ok()).count();
         Ok(told as u32)
     }
 
@@ -118,7 +119,7 @@ impl Body {
             // By letter nothing is missed but what was told before it was born.
             for peer in &self.peers().unwrap_or_default() {
                 if let Some(parcel) = told_since(peer, 0) {
-                    let _ = write_to(&self.place, &parcel);
+                    let _ = write_to(self.runtime.signals(), &self.place, &parcel);
                 }
             }
         }
@@ -195,9 +196,9 @@ pub(super) fn is_outdated<'a>(parcel: &Parcel, others: impl IntoIterator<Item = 
 }
 
 /// A letter that is the same however often it is sent.
-fn write_to(peer: &GolemHome, parcel: &Parcel) -> Result<PathBuf, Error> {
+fn write_to(signals: &Signals, peer: &GolemHome, parcel: &Parcel) -> Result<PathBuf, Error> {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&parcel.from.0).update(&parcel.number.to_le_bytes());
     let id = CommandId(hasher.finalize().as_bytes()[..8].try_into().expect("eight of thirty-two"));
-    inbox::send_as(peer, id, Text::News(parcel.clone()))
+    inbox::send_by(signals, peer, id, Text::News(parcel.clone()))
 }

@@ -122,7 +122,7 @@ impl Body {
             });
             let keep = Keep { folder: self.place.thoughts(), days };
             let asking = Asking { prices, slots: settings.integer("models.slots") as usize, keep };
-            let thinking = Thinking::new(Arc::clone(home.minds()), asking);
+            let thinking = Thinking::new(Arc::clone(self.runtime.minds()), asking);
             self.waker.iter().for_each(|waker| thinking.wakes(Arc::clone(waker)));
             self.thinking = Some(thinking);
         }

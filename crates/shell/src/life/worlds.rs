@@ -12,9 +12,9 @@ use world::{Candles, Checks, Ledger, Order, Spec, World};
 use super::checks;
 use super::ground::Ground;
 use super::outside::Outside;
-use crate::Error;
-use crate::home::{GolemHome, Home, data};
+use crate::home::{GolemHome, data};
 use crate::wall::Wall;
+use crate::{Error, Runtime};
 
 /// A description as a birth record has it.
 pub fn read(spec: &str) -> Result<Spec, Error> {
@@ -24,10 +24,10 @@ pub fn read(spec: &str) -> Result<Spec, Error> {
 
 /// Opens the world of a description. Data is named relative to the home, so that a life can move to another one that
 /// has the same data.
-pub fn open(home: &Home, spec: &Spec, ledger: Ledger) -> Result<Box<dyn World + Send>, Error> {
-    let mut spec = spec.clone();
+pub fn open(runtime: &Runtime, spec: &Spec, ledger: Ledger) -> Result<Box<dyn World + Send>, Error> {
+    let (home, mut spec) = (runtime.home(), spec.clone());
     if let Spec::Checks { checks, bar_ms } = &spec {
-        let now = Time::millis(home.time_ms().unsigned_abs());
+        let now = Time::millis(runtime.time_ms().unsigned_abs());
         return Ok(Box::new(Checks::new(checks.clone(), Span::millis(*bar_ms), now, None, None)?));
     }
     if let Spec::Live { path, bar_ms, before, .. } = spec.plain() {
@@ -38,11 +38,11 @@ pub fn open(home: &Home, spec: &Spec, ledger: Ledger) -> Result<Box<dyn World + 
             let path = path.display();
             return Err(Error::Damaged(format!("{path} is not the series this golem was born into; bring it back")));
         }
-        return Ok(spec.open_following(home.series(&path, Span::millis(*bar_ms))?, ledger)?);
+        return Ok(spec.open_following(runtime.series(&path, Span::millis(*bar_ms))?, ledger)?);
     }
     let Some((path, sha256)) = spec.candles() else { return Ok(spec.open(ledger)?) };
     *path = home.root().join(&*path);
-    if let Some(candles) = sha256.as_ref().and_then(|hash| home.candles(hash)) {
+    if let Some(candles) = sha256.as_ref().and_then(|hash| runtime.candles(hash)) {
         return Ok(spec.open_on(candles, ledger)?);
     }
     if sha256.is_some() && *sha256 != Some(data::digest(path)?) {
@@ -53,17 +53,17 @@ pub fn open(home: &Home, spec: &Spec, ledger: Ledger) -> Result<Box<dyn World + 
     }
     let (candles, _) = Candles::read(path)?;
     if let Some(hash) = sha256 {
-        home.keep_candles(hash, &candles);
+        runtime.keep_candles(hash, &candles);
     }
     Ok(spec.open_on(candles, ledger)?)
 }
 
 /// The ground that a life stands on from now on, brought to where it last saw it. `lodged` is one of very many, whose
 /// files are open only while something is written, and which no other process may run.
-pub(crate) fn ground(place: &GolemHome, life: &Life, lodged: bool) -> Result<Ground, Error> {
-    let (home, id) = (place.home(), life.id());
+pub(crate) fn ground(runtime: &Runtime, place: &GolemHome, life: &Life, lodged: bool) -> Result<Ground, Error> {
+    let (home, id) = (runtime.home(), life.id());
     let spec = read(&life.birth().world.spec)?;
-    let busy = home.async_worlds().busy(id);
+    let busy = runtime.async_worlds().busy(id);
     busy.iter().for_each(|world| world.seek(life.seen().until));
     if let Some(world) = busy.as_ref().filter(|_| !spec.is_ordered()) {
         return Ok(Ground::Async(Arc::clone(world)));
@@ -71,7 +71,7 @@ pub(crate) fn ground(place: &GolemHome, life: &Life, lodged: bool) -> Result<Gro
     let ledger = || if lodged { Ledger::resting(place.ledger()) } else { Ledger::file(place.ledger()) };
     let hurry = Arc::new(AtomicBool::new(false));
     let away = |world, hurry| {
-        let world = home.async_worlds().open(id, world, &provider(&spec, id), place.frozen_marker(), hurry);
+        let world = runtime.async_worlds().open(id, world, &provider(&spec, id), place.frozen_marker(), hurry);
         world.seek(life.seen().until);
         world
     };
@@ -93,17 +93,17 @@ pub(crate) fn ground(place: &GolemHome, life: &Life, lodged: bool) -> Result<Gro
             (Ledger::memory(), Some(away(orders, Arc::clone(&hurry))))
         }
     };
-    let world = open(home, &spec, shown)?;
+    let world = open(runtime, &spec, shown)?;
     let world = super::curse::over(place, world);
     match spec.latency() {
         None => {
             let mut world = world;
             world.seek(life.seen().until)?;
             let series = if let Spec::Live { path, .. } = spec.plain() { Some(home.root().join(path)) } else { None };
-            Ok(Ground::Sync { world, away: None, wall: home.wall().clone(), series, orders })
+            Ok(Ground::Sync { world, away: None, wall: runtime.wall().clone(), series, orders })
         }
         Some(latency) => {
-            let slow = Box::new(Slow { world, latency, wall: home.wall().clone() });
+            let slow = Box::new(Slow { world, latency, wall: runtime.wall().clone() });
             later(slow, hurry)
         }
     }

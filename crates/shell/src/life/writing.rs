@@ -55,7 +55,7 @@ impl Lodging {
     fn show(&mut self, event: &Event, life: &Life) {
         each(event, life, self.next, |told| {
             self.refusals += u64::from(matches!(told.message, Message::Refused { .. }));
-            self.notes.extend(notes::note(&self.name, life, &told, self.desk.wall.now_ms()));
+            self.notes.extend(notes::note(&self.name, life, &told, self.desk.runtime.wall().now_ms()));
             let text = serde_json::to_string(&told).expect("a message is plain data");
             self.messages.push((told.seq, told.message.is_routine(), text));
         });
@@ -107,7 +107,7 @@ pub fn carry_over(place: &GolemHome, desk: &Desk) -> Result<(), Error> {
     let lines = desk.lines(id)?;
     let Some(last) = lines.last().map(|line| line.seq) else { return Ok(()) };
     let (mut vault, mut golem, _) = Vault::open(&place.vault(), 1)?;
-    vault.retain(place.home().retention());
+    vault.retain(desk.runtime.retention());
     vault.catch_up(&mut golem, &lines)?;
     tidy(&mut vault, &place.name, golem.life());
     desk.leave(Batch { carried: vec![(id, last)], ..Batch::default() });

@@ -12,11 +12,11 @@ use serde::{Deserialize, Serialize};
 use vault::Reader;
 
 use super::order::{self, OrderState};
-use crate::Error;
 use crate::durable::sync_folder;
 use crate::home::inbox::{self, Body, Reply};
 use crate::home::{GolemHome, Home};
 use crate::locks::lock;
+use crate::{Error, Runtime};
 
 /// How many orders of each golem are remembered at least.
 pub const REMEMBERED: usize = 1_000;
@@ -72,6 +72,7 @@ pub struct Request {
 /// The orders of one home.
 #[derive(Clone, Debug)]
 pub struct OrderBook {
+    runtime: Arc<Runtime>,
     folder: PathBuf,
     /// Locks under which one thread at a time acts for an order; two orders that share a lock merely wait for each
     /// other.
@@ -130,8 +131,9 @@ impl OrderEntry {
 }
 
 impl OrderBook {
-    pub fn of(home: &Home) -> OrderBook {
-        OrderBook { folder: home.root().join("orders"), alone: Arc::default() }
+    pub fn of(runtime: &Arc<Runtime>) -> OrderBook {
+        let (runtime, folder) = (Arc::clone(runtime), runtime.home().root().join("orders"));
+        OrderBook { runtime, folder, alone: Arc::default() }
     }
 
     /// Carries out an order, unless that was done before. `deed` makes it, and may refuse: then nothing has
@@ -199,10 +201,12 @@ impl OrderBook {
             return Ok(entry);
         }
         let passed = match &entry.deed {
-            Deed::Letter(body) => order::pass_on_as(place, id, body.clone(), 1).map(|order| match order {
-                OrderState::Answered(reply) => Some(OrderResult::from(reply)),
-                OrderState::Sent(_) | OrderState::Unsure(_) => None,
-            }),
+            Deed::Letter(body) => {
+                order::pass_on_as(&self.runtime, place, id, body.clone(), 1).map(|order| match order {
+                    OrderState::Answered(reply) => Some(OrderResult::from(reply)),
+                    OrderState::Sent(_) | OrderState::Unsure(_) => None,
+                })
+            }
             Deed::Heir(name) if is_child(place.home(), name, golem) => match fresh {
                 // A golem of this name was here before.
                 true => Err(Error::NameTaken(name.clone())),

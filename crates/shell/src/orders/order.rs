@@ -4,6 +4,7 @@
 use std::fs;
 use std::io::ErrorKind;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use golem::thought::Told;
@@ -12,10 +13,10 @@ use settings::{File, Settings};
 use vault::Reader;
 
 use super::brakes::{self, BrakeKind, Came};
-use crate::Error;
 use crate::home::GolemHome;
 use crate::home::inbox::{self, Body, OpenQuestion, Reply};
 use crate::life::{Living, Silent};
+use crate::{Error, Runtime};
 
 /// How long a living golem has to answer before the owner is told that the letter waits.
 pub const PATIENCE: Duration = Duration::from_secs(5);
@@ -71,8 +72,13 @@ impl Came for OrderState {
 }
 
 /// Passes an order on: to the golem itself if it is not running, else as a letter.
-pub fn pass_on(place: &GolemHome, body: Body, snapshot_every: u64) -> Result<OrderState, Error> {
-    match pass_on_as(place, inbox::new_id(), body, snapshot_every)? {
+pub fn pass_on(
+    runtime: &Arc<Runtime>,
+    place: &GolemHome,
+    body: Body,
+    snapshot_every: u64,
+) -> Result<OrderState, Error> {
+    match pass_on_as(runtime, place, inbox::new_id(), body, snapshot_every)? {
         OrderState::Unsure(why) => Err(why),
         order => Ok(order),
     }
@@ -81,9 +87,15 @@ pub fn pass_on(place: &GolemHome, body: Body, snapshot_every: u64) -> Result<Ord
 /// Passes an order on that counts once however often it is sent. An error means that nothing has begun. One that
 /// stops something finds the room that is kept for it, and if it cannot be written down all the same, whatever can be
 /// done without writing is.
-pub fn pass_on_as(place: &GolemHome, id: CommandId, body: Body, snapshot_every: u64) -> Result<OrderState, Error> {
+pub fn pass_on_as(
+    runtime: &Arc<Runtime>,
+    place: &GolemHome,
+    id: CommandId,
+    body: Body,
+    snapshot_every: u64,
+) -> Result<OrderState, Error> {
     let brake = if let Body::Command(command) = &body { BrakeKind::of(command) } else { None };
-    let give = || where_it_is(place, |now| try_on(now, id, body.clone(), snapshot_every));
+    let give = || where_it_is(place, |now| try_on(runtime, now, id, body.clone(), snapshot_every));
     match brake {
         None => give(),
         Some(kind) => brakes::insist(&place.present(), kind, give),
@@ -100,7 +112,13 @@ fn where_it_is<T>(place: &GolemHome, order: impl Fn(&GolemHome) -> Result<T, Err
     }
 }
 
-fn try_on(place: &GolemHome, id: CommandId, body: Body, snapshot_every: u64) -> Result<OrderState, Error> {
+fn try_on(
+    runtime: &Arc<Runtime>,
+    place: &GolemHome,
+    id: CommandId,
+    body: Body,
+    snapshot_every: u64,
+) -> Result<OrderState, Error> {
     // The treasury first: whatever becomes of the order, the golem gets no automatic heir. A process that hangs while it
     // holds the treasury keeps no order from its golem: a life that its owner ended has no such heir anyway.
     if let Body::Command(Command::Retire { .. } | Command::Halt { .. }) = body {
@@ -111,7 +129,7 @@ fn try_on(place: &GolemHome, id: CommandId, body: Body, snapshot_every: u64) -> 
             ended => ended?,
         }
     }
-    match Living::open(place.clone(), snapshot_every) {
+    match Living::open(runtime, place.clone(), snapshot_every) {
         Ok((mut living, _)) => {
             // Letters from before come first.
             living.look_into_inbox(&mut Silent)?;
@@ -128,18 +146,20 @@ fn try_on(place: &GolemHome, id: CommandId, body: Body, snapshot_every: u64) -> 
             let settled = replied.and_then(|reply| living.settle_thoughts(ANSWER, &mut Silent).map(|()| reply));
             Ok(settled.map_or_else(OrderState::Unsure, OrderState::Answered))
         }
-        Err(Error::Hosted(_)) => Ok(OrderState::Sent(inbox::send_as(place, id, body)?)),
+        Err(Error::Hosted(_)) => Ok(OrderState::Sent(inbox::send_by(runtime.signals(), place, id, body)?)),
         // A letter is all that two versions need to have in common, and needs no file that a process holds.
-        Err(why) if brakes::is_anothers(place, &why) => Ok(OrderState::Sent(inbox::send_as(place, id, body)?)),
+        Err(why) if brakes::is_anothers(place, &why) => {
+            Ok(OrderState::Sent(inbox::send_by(runtime.signals(), place, id, body)?))
+        }
         Err(other) => Err(other),
     }
 }
 
 /// The result of an order, waiting for an answer no longer than this.
-pub fn hear(place: &GolemHome, order: OrderState, patience: Duration) -> Result<Heard, Error> {
+pub fn hear(runtime: &Runtime, place: &GolemHome, order: OrderState, patience: Duration) -> Result<Heard, Error> {
     let reply = match order {
         OrderState::Answered(reply) => Some(reply),
-        OrderState::Sent(reply) => inbox::await_reply(place, &reply, patience)?,
+        OrderState::Sent(reply) => inbox::await_reply_by(runtime.signals(), place, &reply, patience)?,
         OrderState::Unsure(why) => return Err(why),
     };
     match reply {
@@ -162,20 +182,26 @@ pub fn question(text: String) -> Result<Command, Error> {
 const LOOK_AGAIN: Duration = Duration::from_secs(2);
 
 /// Asks a golem something and waits for its answer, no longer than this.
-pub fn ask(place: &GolemHome, text: &str, snapshot_every: u64, patience: Duration) -> Result<QuestionResult, Error> {
+pub fn ask(
+    runtime: &Arc<Runtime>,
+    place: &GolemHome,
+    text: &str,
+    snapshot_every: u64,
+    patience: Duration,
+) -> Result<QuestionResult, Error> {
     let (id, until) = (inbox::new_id(), Instant::now() + patience);
     let body = Body::Command(question(text.to_owned())?);
-    let order = pass_on_as(place, id, body, snapshot_every)?;
-    if hear(place, order, PATIENCE)? == Heard::Waiting {
+    let order = pass_on_as(runtime, place, id, body, snapshot_every)?;
+    if hear(runtime, place, order, PATIENCE)? == Heard::Waiting {
         return Ok(QuestionResult::Waiting);
     }
-    if let Some(asked) = answer_to(place, id)? {
+    if let Some(asked) = answer_to(runtime, place, id)? {
         return Ok(asked);
     }
     // Without a marker, or with a golem that an older version runs, the record alone says that there is an answer.
     let question = OpenQuestion::mark(place, id).ok();
     loop {
-        if let Some(asked) = answer_to(place, id)? {
+        if let Some(asked) = answer_to(runtime, place, id)? {
             return Ok(asked);
         }
         let now = Instant::now();
@@ -190,8 +216,8 @@ pub fn ask(place: &GolemHome, text: &str, snapshot_every: u64, patience: Duratio
 }
 
 /// The result of a question as the record has it; none while a model is being asked.
-fn answer_to(place: &GolemHome, id: CommandId) -> Result<Option<QuestionResult>, Error> {
-    place.catch_up()?;
+fn answer_to(runtime: &Runtime, place: &GolemHome, id: CommandId) -> Result<Option<QuestionResult>, Error> {
+    runtime.catch_up(place)?;
     let (golem, _) = place.wake()?;
     let thoughts = &golem.life().thoughts();
     if let Some(told) = thoughts.told.iter().find(|told| told.command == id) {

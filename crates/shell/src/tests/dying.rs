@@ -11,7 +11,7 @@ use crate::legacy::bundle;
 use crate::legacy::testament;
 use crate::life::birth::{Wish, birth};
 use crate::life::{Ending, Listener, Living, Pace, Run};
-use crate::{Error, GolemHome, Home};
+use crate::{Error, GolemHome, Home, Runtime};
 use golem::constitution::OnDeath;
 use golem::heartbeat::{self, State};
 use golem::mortality;
@@ -282,7 +282,7 @@ fn a_death_cut_off_at_any_acknowledgement_completes_once() {
         let (settings, spec) = (fate.settings(), fate.world());
         let wish = Wish::of(name, spec, Some(seed), settings);
         let before = all_money(&place);
-        let mut living = birth(&place, wish).unwrap();
+        let mut living = birth(&Runtime::of(&place), wish).unwrap();
         let golem = living.place().clone();
         let mut cutter = Cutter::new(&golem, &fate);
         loop {
@@ -303,7 +303,7 @@ fn a_death_cut_off_at_any_acknowledgement_completes_once() {
                 }
                 (ended, cut) => panic!("{seed}: {ended:?} with {cut:?}"),
             }
-            living = Living::open(golem.clone(), 100).unwrap().0;
+            living = Living::open(&Runtime::of(&place), golem.clone(), 100).unwrap().0;
         }
         if !fate.again {
             next.insert(fate.cause, if cutter.at == 0 { fate.at + 1 } else { 1 });

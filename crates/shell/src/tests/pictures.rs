@@ -9,7 +9,7 @@ use crate::life::{Living, Pace, Run, Silent};
 use crate::view::history::History;
 use crate::view::pictures::Pictures;
 use crate::view::remembered::pictures;
-use crate::{GolemHome, Home};
+use crate::{GolemHome, Home, Runtime};
 use settings::{File, Settings};
 use world::Spec;
 
@@ -29,7 +29,7 @@ fn born(home: &Home, name: &str, seed: u64) -> Living {
     let flags = LIVES_ON.map(str::to_owned);
     let settings = Settings::load(File::Golem, None, std::iter::empty(), &flags).unwrap();
     let spec = Spec::Sim { seed, bar_ms: 40_000, relations_change_days: 3.0, edge_bps: None, flip_days: None };
-    birth(home, Wish::of(name.parse().unwrap(), spec, Some(seed), settings)).unwrap()
+    birth(&Runtime::of(home), Wish::of(name.parse().unwrap(), spec, Some(seed), settings)).unwrap()
 }
 
 fn live(living: &mut Living, ticks: u64) {

@@ -10,6 +10,7 @@ use vault::{Call, Refused};
 
 use super::spending::Spending;
 use crate::Error;
+use crate::errands::Counters;
 use crate::home::GolemHome;
 
 /// Calls and cost of one day at one model.
@@ -53,13 +54,13 @@ pub struct Costs {
 }
 
 impl Costs {
-    /// The cost of calls settled since then.
-    pub fn of(place: &GolemHome, since: Time) -> Result<Costs, Error> {
+    /// The cost of calls settled since then, and what the counters of this process have heard.
+    pub fn of(place: &GolemHome, since: Time, counters: &Counters) -> Result<Costs, Error> {
         place.catch_up()?;
         let reader = vault::Reader::open(&place.database())?;
         let refused: Vec<Refused> = reader.refused()?.into_iter().filter(|one| one.at >= since).collect();
         let (golem, _) = reader.wake()?;
-        let spending = Spending::of(place, golem.life(), &refused)?;
+        let spending = Spending::of(place, golem.life(), &refused, counters)?;
         let (lines, refused) = (lines(&reader.calls(since)?), denied(&refused));
         Ok(Costs { name: place.name.to_string(), spending, lines, refused })
     }

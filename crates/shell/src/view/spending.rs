@@ -17,7 +17,7 @@ use super::fleet::Waiting;
 use super::portrait::Row;
 use super::purse::Purse;
 use super::words;
-use crate::errands::{self, Heard};
+use crate::errands::{self, Counters, Heard};
 use crate::home::GolemHome;
 use crate::{Error, wall};
 
@@ -136,10 +136,15 @@ pub struct SessionCosts {
 
 impl Spending {
     /// The spending of this life, with these refusals.
-    pub(super) fn of(place: &GolemHome, life: &Life, refused: &[Refused]) -> Result<Spending, Error> {
+    pub(super) fn of(
+        place: &GolemHome,
+        life: &Life,
+        refused: &[Refused],
+        counters: &Counters,
+    ) -> Result<Spending, Error> {
         let mut models: Vec<ModelCosts> = life.calls().models.iter().map(ModelCosts::of).collect();
         models.sort_by_key(|by| std::cmp::Reverse(by.cost));
-        let heard = place.home().counters().of(&place.name).heard();
+        let heard = counters.of(&place.name).heard();
         let mut spending = Spending {
             purse: Purse::of(life),
             next: NextCall::of(life, wall::now_of(life)),

@@ -15,6 +15,7 @@ use age::{End, GolemCall, Group, Shelf, Study, StudyOptions};
 use golem::Time;
 use outside::fence;
 use serde_json::json;
+use shell::home::log::KnownTip;
 use shell::{Error, Home};
 
 use crate::args::{AgeArgs, AgeBy};
@@ -89,10 +90,11 @@ fn places_to_write(args: &AgeArgs) -> Result<Vec<PathBuf>, Error> {
 
 /// Takes in the calls of agents whose purse is a golem, as far as there is a home.
 fn golems(home: &Home, shelf: &mut Shelf<'_>) {
+    let mut known = KnownTip::default();
     for place in home.list().unwrap_or_default() {
-        let read = || -> Result<_, Error> {
-            place.catch_up()?;
-            let dead = place.wake()?.0.life().is_dead();
+        let mut read = || -> Result<_, Error> {
+            place.catch_up_after(&mut known)?;
+            let dead = place.wake_after(&mut known)?.0.life().is_dead();
             Ok((vault::Reader::open(&place.database())?.calls(Time::default())?, dead))
         };
         match read() {

@@ -20,7 +20,7 @@ use shell::life::heirs::{self, Estate, Heir};
 use shell::life::{Ending, Listener, Living, Pace, Run};
 use shell::view::figures::several;
 use shell::view::narrator::Narrator;
-use shell::{Error, GolemHome, Home};
+use shell::{Error, GolemHome, Home, Runtime};
 
 use crate::args::DemoArgs;
 use crate::commands::run::catch_interrupts;
@@ -127,9 +127,9 @@ fn newborn(home: &Home, seed: u64, name: &str, more: &[&str]) -> Result<(GolemHo
     flags.push(format!("world.seed={seed}"));
     let settings = Settings::load(File::Golem, None, std::iter::empty(), &flags)?;
     let spec = shell::life::newborn::spec(home, &settings, Some(seed))?;
-    let name: Name = name.parse().expect("a name");
-    let place = birth(home, Wish::of(name, spec, Some(seed), settings))?.place().clone();
-    let (living, _) = Living::open(place.clone(), SNAPSHOTS)?;
+    let (runtime, name): (_, Name) = (Runtime::of(home), name.parse().expect("a name"));
+    let place = birth(&runtime, Wish::of(name, spec, Some(seed), settings))?.place().clone();
+    let (living, _) = Living::open(&runtime, place.clone(), SNAPSHOTS)?;
     Ok((place, living))
 }
 
@@ -212,11 +212,11 @@ fn beside(
 /// Makes an heir and runs its first days. None if interrupted.
 fn succeed(home: &Home, seed: u64, dead: &GolemHome, screen: &mut Screen) -> Result<Option<GolemHome>, Error> {
     let estate: Estate = heirs::estate(home, dead)?;
-    let name = heirs::next_name(home, &dead.name)?;
+    let (runtime, name) = (Runtime::of(home), heirs::next_name(home, &dead.name)?);
     let set = vec!["mind.learn_until=".to_owned()];
     let heir = Heir { name, seed: Some(seed), set, inherit: Some(true), force: false };
-    let place = heirs::make(home, &estate, heir)?.place().clone();
-    let (mut living, _) = Living::open(place.clone(), SNAPSHOTS)?;
+    let place = heirs::make(&runtime, &estate, heir)?.place().clone();
+    let (mut living, _) = Living::open(&runtime, place.clone(), SNAPSHOTS)?;
     let life = living.life();
     let name = life.birth().name.clone();
     screen.head("Its heir")?;

@@ -9,9 +9,10 @@ use gateway::{self, Listen, TurnedAway};
 use golem::call::Denied;
 use golem::{Event, Life, Name, Record, Usdc, call, owner};
 use settings::Settings;
+use shell::home::log::KnownTip;
 use shell::life::{Ending, Listener, Living, Pace, Run};
 use shell::locks::lock;
-use shell::{Error, GolemHome, Home};
+use shell::{Error, GolemHome, Runtime};
 use tariff::Price;
 
 use super::servers::Own;
@@ -115,12 +116,13 @@ fn tell(name: &Name, event: &Event, life: &Life) {
 impl Keeper {
     /// With a price for whatever the book says nothing of, and whether a login of the program's own is passed on.
     pub(super) fn of(
-        home: &Home,
+        runtime: &Arc<Runtime>,
         place: &GolemHome,
         servers: &[Own],
         price: Option<Price>,
         own_login: bool,
     ) -> Result<Keeper, Error> {
+        let home = runtime.home();
         if home.is_up() {
             if price.is_some() {
                 let why =
@@ -137,7 +139,7 @@ impl Keeper {
             return Ok(Keeper { address: gateway::address(home)?, own: None });
         }
         let settings: Settings = home.settings()?;
-        let opened = Living::open(place.clone(), settings.integer("run.snapshot_every") as u64);
+        let opened = Living::open(runtime, place.clone(), settings.integer("run.snapshot_every") as u64);
         let (mut living, notices) = opened.map_err(|why| match why {
             Error::Vault(vault::Error::Locked(_)) => Error::Busy(format!(
                 "another program is using {0}; several can share it while `bardo up` runs all golems here: start that, \
@@ -154,7 +156,7 @@ impl Keeper {
         for own in servers {
             listen.models.stand_in(own.provider, own.server.clone());
         }
-        let gateway = gateway::serve(listen, home, server::mcp::of_agents(home))?;
+        let gateway = gateway::serve(listen, runtime, server::mcp::of_agents(runtime))?;
         let stop = Arc::new(AtomicBool::new(false));
         let look = Arc::new(Mutex::new(MoneyState::of(living.life())));
         let mut ear = Ear { name: place.name.clone(), stop: Arc::clone(&stop), look: Arc::clone(&look) };
@@ -178,10 +180,12 @@ impl Keeper {
     /// Hears calls that the program left in the middle to their end, because they are billed to their end and are otherwise paid
     /// as what they could have come to; until its owner has had enough of that.
     pub(super) fn hear_out(&self, place: &GolemHome, enough: impl Fn() -> bool) -> Result<(), Error> {
-        let (newest, began) = (life(place)?.calls().made, Instant::now());
+        let (mut known, began) = (KnownTip::default(), Instant::now());
+        let newest = place.wake_after(&mut known)?.0.life().calls().made;
         let mut told = false;
         loop {
-            let life = life(place)?;
+            let (golem, _) = place.wake_after(&mut known)?;
+            let life = golem.life();
             let left = life.calls().open.iter().filter(|open| open.key <= newest);
             let (calls, most) = left.fold((0, Usdc::ZERO), |(calls, most), open| (calls + 1, most + open.most));
             if calls == 0 || life.is_dead() || began.elapsed() > HEARD || enough() {

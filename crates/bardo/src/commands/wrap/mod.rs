@@ -23,7 +23,7 @@ use golem::{Life, Name, call};
 use outside::descendants;
 use shell::home::agent;
 use shell::life::checks::CheckPlan;
-use shell::{Error, Home, files, wall};
+use shell::{Error, Home, Runtime, files, wall};
 use tariff::Price;
 
 use self::keeper::{Keeper, MoneyState, life};
@@ -44,13 +44,14 @@ pub(crate) fn wrap(home: &Home, args: &WrapArgs, json: bool) -> Result<ExitCode,
     if homes::make(home)? {
         output::complain(format!("made a home at {}", home.root().display()));
     }
-    let place = purse::golem_for(home, args)?;
+    let runtime = Runtime::of(home);
+    let place = purse::golem_for(&runtime, args)?;
     if let Some(plan) = CheckPlan::read(&place)?.filter(|_| !plans.protected.is_empty()) {
         // What the program may not write to, what its checks run may not either.
         CheckPlan { protect: plans.protected.clone(), ..plan }.write(&place)?;
     }
     let before = life(&place)?;
-    let keeper = Keeper::of(home, &place, &plans.servers, price, args.own_login)?;
+    let keeper = Keeper::of(&runtime, &place, &plans.servers, price, args.own_login)?;
     output::complain(format!("{}; its calls go through http://{}", stands(&place.name, &before), keeper.address));
     plans.say_environment(args.own_login);
     let passage = plans.allowed.as_ref().map(|allowed| Passage::open(&keeper.address, allowed)).transpose()?;

@@ -2,6 +2,7 @@
 //! and where it belongs: two projects with a `main.py`, or two modules of one package, do not share a purse.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use golem::{Command, Name, Usdc, hex};
 use serde::{Deserialize, Serialize};
@@ -9,12 +10,13 @@ use settings::{File, Origin, Settings};
 use sha2::Digest;
 use shell::home::inbox::Body;
 use shell::orders::order;
-use shell::{Error, GolemHome, Home};
+use shell::{Error, GolemHome, Runtime};
 
 use super::keeper::life;
 use super::rations;
 use crate::args::{Chosen, New, WorldKind, WrapArgs};
 use crate::commands::golem as golems;
+use crate::named;
 use crate::output;
 
 /// Default money for a new golem to live on; and the number of days it should last, where a cap for a day is given.
@@ -103,13 +105,14 @@ fn names(program: &Program, called: &str, folder: &Path) -> Vec<Name> {
 }
 
 /// Makes it, or goes on with it.
-pub(super) fn golem_for(home: &Home, args: &WrapArgs) -> Result<GolemHome, Error> {
+pub(super) fn golem_for(runtime: &Arc<Runtime>, args: &WrapArgs) -> Result<GolemHome, Error> {
+    let home = runtime.home();
     if let Some(name) = &args.name {
-        return match home.golem(name.as_str()) {
-            Ok(place) => go_on(home, args, place),
-            Err(_) => match born(home, args, name) {
+        return match named::golem(home, name.as_str()) {
+            Ok(place) => go_on(runtime, args, place),
+            Err(_) => match born(runtime, args, name) {
                 // Somebody was quicker, for the same purse.
-                Err(Error::NameTaken(_)) => go_on(home, args, home.golem(name.as_str())?),
+                Err(Error::NameTaken(_)) => go_on(runtime, args, named::golem(home, name.as_str())?),
                 made => made,
             },
         };
@@ -120,29 +123,29 @@ pub(super) fn golem_for(home: &Home, args: &WrapArgs) -> Result<GolemHome, Error
     // The golem made for it is known by what stands in its folder, whatever its owner calls it now.
     let known = home.list()?.into_iter().find(|place| Program::read(place).as_ref() == Some(&program));
     if let Some(place) = known {
-        return go_on(home, args, place);
+        return go_on(runtime, args, place);
     }
     for name in names(&program, &called, &folder) {
-        if home.golem(name.as_str()).is_err() {
-            match born(home, args, &name) {
+        if named::golem(home, name.as_str()).is_err() {
+            match born(runtime, args, &name) {
                 Ok(place) => return program.write(&place).map(|()| place),
                 // Somebody was quicker, perhaps with another program.
                 Err(Error::NameTaken(_)) => {}
                 Err(other) => return Err(other),
             }
         }
-        let Ok(place) = home.golem(name.as_str()) else { continue };
+        let Ok(place) = named::golem(home, name.as_str()) else { continue };
         match Program::read(&place) {
             Some(other) if other != program => {}
-            Some(_) => return go_on(home, args, place),
+            Some(_) => return go_on(runtime, args, place),
             // Made before this was written down, or by hand: the first program to come has it.
-            None => return program.write(&place).and_then(|()| go_on(home, args, place)),
+            None => return program.write(&place).and_then(|()| go_on(runtime, args, place)),
         }
     }
     Err(Error::Usage("every name for a golem of this program is taken; --name says another".to_owned()))
 }
 
-fn go_on(home: &Home, args: &WrapArgs, place: GolemHome) -> Result<GolemHome, Error> {
+fn go_on(runtime: &Arc<Runtime>, args: &WrapArgs, place: GolemHome) -> Result<GolemHome, Error> {
     let (name, life) = (&place.name, life(&place)?);
     if let Some(death) = &life.death() {
         let advice = format!("`bardo golem successor {name}` makes an heir, and --name another golem");
@@ -162,8 +165,9 @@ fn go_on(home: &Home, args: &WrapArgs, place: GolemHome) -> Result<GolemHome, Er
     }
     let command = order::amend(&place, &said)?;
     if !matches!(&command, Command::Amend { policy, .. } if **policy == *life.policy()) {
-        let snapshot_every = home.settings()?.integer("run.snapshot_every") as u64;
-        order::hear(&place, order::pass_on(&place, Body::Command(command), snapshot_every)?, order::PATIENCE)?;
+        let snapshot_every = runtime.home().settings()?.integer("run.snapshot_every") as u64;
+        let given = order::pass_on(runtime, &place, Body::Command(command), snapshot_every)?;
+        order::hear(runtime, &place, given, order::PATIENCE)?;
     }
     Ok(place)
 }
@@ -174,7 +178,7 @@ fn policy(args: &WrapArgs) -> Result<Vec<String>, Error> {
     Ok(per_day.into_iter().chain(rations::settings(args)?).collect())
 }
 
-fn born(home: &Home, args: &WrapArgs, name: &Name) -> Result<GolemHome, Error> {
+fn born(runtime: &Arc<Runtime>, args: &WrapArgs, name: &Name) -> Result<GolemHome, Error> {
     let every = args.every.clone().unwrap_or_else(|| {
         let checked = !(args.check.is_empty() && args.number.is_empty());
         if checked { CHECKED } else { UNCHECKED }.to_owned()
@@ -188,7 +192,7 @@ fn born(home: &Home, args: &WrapArgs, name: &Name) -> Result<GolemHome, Error> {
     set.extend(policy(args)?);
     if imputed {
         // Imputed money is made up, so it is taken from no account.
-        home.treasury()?.add(credit)?;
+        runtime.home().treasury()?.add(credit)?;
         set.push("policy.imputed=true".to_owned());
     }
     set.extend(args.set.iter().cloned());
@@ -202,8 +206,8 @@ fn born(home: &Home, args: &WrapArgs, name: &Name) -> Result<GolemHome, Error> {
         set,
         ..New::named(name.clone())
     };
-    golems::birth_of(home, new)?;
-    home.golem(name.as_str())
+    golems::birth_of(runtime, new)?;
+    named::golem(runtime.home(), name.as_str())
 }
 
 /// A key as it is for a program, unless its owner says otherwise by a flag or in the environment. A program that does its work is

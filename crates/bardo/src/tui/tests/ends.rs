@@ -13,7 +13,7 @@ use shell::life::birth::{Wish, birth};
 use shell::life::{Pace, Run, Silent};
 use shell::view::narrator::Narrator;
 use shell::view::status::Status;
-use shell::{GolemHome, Home};
+use shell::{GolemHome, Home, Runtime};
 use vault::Reader;
 use world::Spec;
 
@@ -52,7 +52,7 @@ fn live(home: &Home, (cause, name, set): (&str, &str, &[&str])) -> GolemHome {
     }
     let settings = Settings::load(File::Golem, None, std::iter::empty(), &flags).unwrap();
     let spec = Spec::Sim { seed: 7, bar_ms: 40_000, relations_change_days: 3.0, edge_bps: None, flip_days: None };
-    let mut living = birth(home, Wish::of(name.parse().unwrap(), spec, Some(7), settings)).unwrap();
+    let mut living = birth(&Runtime::of(home), Wish::of(name.parse().unwrap(), spec, Some(7), settings)).unwrap();
     let place = living.place().clone();
     let order = match cause {
         "owner_kill" => Some(Command::Retire { reason: "seen enough".into() }),

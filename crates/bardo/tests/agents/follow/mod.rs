@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 
 use golem::time::Span;
 use settings::{File, Settings};
-use shell::Home;
 use shell::feeds::{Asks, Follower, Plan, Source, Venue, Which};
 use shell::life::birth::{Wish, birth};
 use shell::life::{Living, Pace, Run, Silent};
+use shell::{Home, Runtime};
 use vault::Reader;
 use venue::{Act, Exchange, True, Weather, dice};
 use world::series::{Series, Writer};
@@ -213,7 +213,7 @@ fn born(home: &Home, spec: &Spec) -> Living {
         "heartbeat.interval=1h",
     ]);
     let name = "ada".parse().unwrap();
-    birth(home, Wish::of(name, spec.clone(), Some(3), settings)).unwrap()
+    birth(&Runtime::of(home), Wish::of(name, spec.clone(), Some(3), settings)).unwrap()
 }
 
 /// Lives all that is there.
@@ -262,7 +262,7 @@ fn a_life_in_the_present_is_the_same_over_the_finished_file() {
         if looks % 9 == 0 {
             drop(living);
             let place = present.golem("ada");
-            living = Living::open(place, 100).unwrap().0;
+            living = Living::open(&Runtime::of(&home), place, 100).unwrap().0;
         }
         alive = Some(living);
     });

@@ -35,7 +35,7 @@ pub(super) async fn bear(
     JsonBody(form): JsonBody<Form>,
 ) -> Result<(StatusCode, Json<Newborn>), Problem> {
     let pools = app.pools.clone();
-    let born = pools.order(move || match form.bear(&app.home) {
+    let born = pools.order(move || match form.bear(&app.desk.runtime) {
         Ok(living) => Ok(Newborn::of(&living.place().name, living.life().birth())),
         // The host was quicker to find it, and completes the birth.
         Err(why @ (Error::Vault(vault::Error::Locked(_)) | Error::Hosted(_))) => {

@@ -1,5 +1,7 @@
 //! The brakes of all golems at once, as `bardo golem freeze --all` has them.
 
+use std::sync::Arc;
+
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::State;
@@ -66,8 +68,8 @@ pub(super) async fn resume_all(State(app): State<AppState>) -> Result<Json<Vec<B
 }
 
 async fn brake(app: AppState, brake: Brake) -> Result<Json<Vec<Braked>>, Problem> {
-    let (pools, home) = (app.pools.clone(), app.home.clone());
+    let (pools, runtime) = (app.pools.clone(), Arc::clone(&app.desk.runtime));
     let told = pools
-        .order(move || Ok(Json(fleet::tell_all(&home, &brake, 1, PATIENCE)?.into_iter().map(Braked::of).collect())));
+        .order(move || Ok(Json(fleet::tell_all(&runtime, &brake, 1, PATIENCE)?.into_iter().map(Braked::of).collect())));
     told.await
 }

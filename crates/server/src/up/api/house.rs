@@ -78,7 +78,7 @@ pub(super) async fn halt(
         return Err(Problem::new(StatusCode::CONFLICT, why));
     }
     let order = move || {
-        let halted = fleet::halt_all(&app.home, "halt over the API", 1, PATIENCE)?;
+        let halted = fleet::halt_all(&app.desk.runtime, "halt over the API", 1, PATIENCE)?;
         let braked: Vec<Braked> = halted.answers.into_iter().map(Braked::of).collect();
         Ok((braked, halted.ended))
     };

@@ -3,6 +3,7 @@
 //! looks the order up.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Json;
@@ -139,15 +140,15 @@ pub(super) async fn give(
     deed: impl FnOnce(&GolemHome) -> Result<Deed, Error> + Send + 'static,
     bear: impl FnOnce(&GolemHome, &Name) -> Result<(), Error> + Send + 'static,
 ) -> Result<OrderEntry, Problem> {
-    let (home, book, golem) = (app.home.clone(), app.book.clone(), name.to_owned());
+    let (runtime, book, golem) = (Arc::clone(&app.desk.runtime), app.book.clone(), name.to_owned());
     let begun = app.pools.order(move || {
-        let place = home.golem(&golem)?;
+        let place = runtime.home().golem(&golem)?;
         let entry = book.begin(&place, &request, deed, |name| bear(&place, name))?;
-        let announced = entry.answer.is_none() && place.is_hosted_here();
+        let announced = entry.answer.is_none() && place.is_hosted_by(runtime.signals());
         Ok((place, entry, announced))
     });
     let (place, mut entry, announced) = begun.await?;
-    let (awaited, until) = (place.home().signals().await_reply(entry.id()), Instant::now() + order::PATIENCE);
+    let (awaited, until) = (app.desk.runtime.signals().await_reply(entry.id()), Instant::now() + order::PATIENCE);
     while entry.answer.is_none() {
         let answered = entry.is_answered(&place);
         if answered {
@@ -253,9 +254,10 @@ pub(super) async fn successor(
     let credit = wanted.credit.map(|credit| Gift { credit, capital: 0 }.read()).transpose()?;
     let request = Request::new(key, "successor", &wanted);
     let (inherit, force, asked) = (wanted.inherit, wanted.force, wanted.name);
+    let (runtime, ours) = (Arc::clone(&app.desk.runtime), Arc::clone(&app.desk.runtime));
     let chosen = move |dead: &GolemHome| {
         // A golem that is alive or not done with dying is refused before a name is chosen.
-        dead.catch_up()?;
+        runtime.catch_up(dead)?;
         heirs::estate(dead.home(), dead)?;
         Ok(Deed::Heir(asked.map_or_else(|| heirs::next_name(dead.home(), &dead.name), Ok)?))
     };
@@ -263,7 +265,7 @@ pub(super) async fn successor(
         let estate = heirs::estate(dead.home(), dead)?;
         let set = credit.iter().map(|(credit, _)| format!("funds.credit={}", plain(*credit))).collect();
         let heir = Heir { name: name.clone(), seed: None, set, inherit, force };
-        heirs::make(dead.home(), &estate, heir).map(|_| ())
+        heirs::make(&ours, &estate, heir).map(|_| ())
     };
     let entry = give(&app, &name, request, chosen, bear).await?;
     let Some(OrderResult::Born(heir)) = entry.answer.clone() else {

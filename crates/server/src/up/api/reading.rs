@@ -122,7 +122,7 @@ pub(super) struct Back {
 #[utoipa::path(get, path = "/v1/golems/{name}/pictures", params(("name" = String, Path)),
     responses((status = 200, body = Pictures), (status = 404, body = Problem)))]
 pub(super) async fn pictures(State(app): State<AppState>, Path(name): Path<String>) -> Result<Json<Pictures>, Problem> {
-    app.clone().pools.read(move || Ok(Json(remembered::pictures(&app.home.read_golem(&name)?)?))).await
+    app.clone().pools.read(move || Ok(Json(remembered::pictures(&app.desk.runtime.read_golem(&name)?)?))).await
 }
 
 /// Show a golem's spending: what its agent's calls have cost by model and day, what stopped them and what was refused.
@@ -133,7 +133,12 @@ pub(super) async fn costs(
     Path(name): Path<String>,
     Query(back): Query<Back>,
 ) -> Result<Json<Costs>, Problem> {
-    app.clone().pools.read(move || Ok(Json(Costs::of(&app.home.golem(&name)?, Time::millis(back.since))?))).await
+    let pools = app.pools.clone();
+    let read = move || {
+        let runtime = &app.desk.runtime;
+        Ok(Json(Costs::of(&runtime.read_golem(&name)?, Time::millis(back.since), runtime.counters())?))
+    };
+    pools.read(read).await
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -165,7 +170,7 @@ pub(super) async fn memory(
     app.clone()
         .pools
         .read(move || {
-            let place = app.home.read_golem(&name)?;
+            let place = app.desk.runtime.read_golem(&name)?;
             let reader = Reader::open(&place.database())?;
             let (golem, _) = reader.wake()?;
             let life = golem.life();
@@ -184,7 +189,7 @@ pub(super) async fn memory(
 #[utoipa::path(get, path = "/v1/golems/{name}/dreams", params(("name" = String, Path)),
     responses((status = 200, body = Nights), (status = 404, body = Problem)))]
 pub(super) async fn dreams(State(app): State<AppState>, Path(name): Path<String>) -> Result<Json<Nights>, Problem> {
-    app.clone().pools.read(move || Ok(Json(Nights::of(&app.home.read_golem(&name)?)?))).await
+    app.clone().pools.read(move || Ok(Json(Nights::of(&app.desk.runtime.read_golem(&name)?)?))).await
 }
 
 /// Show the testament of a dead golem.
@@ -197,7 +202,7 @@ pub(super) async fn testament(
     app.clone()
         .pools
         .read(move || {
-            let place = app.home.read_golem(&name)?;
+            let place = app.desk.runtime.read_golem(&name)?;
             let (golem, _) = place.wake()?;
             match testament::read(&place, golem.life())? {
                 Some(testament) => Ok(Json(testament)),
@@ -237,7 +242,7 @@ pub(super) async fn estate(State(app): State<AppState>, Path(name): Path<String>
     app.clone()
         .pools
         .read(move || {
-            let dead = app.home.read_golem(&name)?;
+            let dead = app.desk.runtime.read_golem(&name)?;
             Ok(Json(Offer::of(&app.home, &dead)?))
         })
         .await

@@ -6,8 +6,8 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use gateway::door;
+use shell::Error;
 use shell::life::desk::Desk;
-use shell::{Error, Home};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
@@ -32,7 +32,7 @@ impl Running {
     }
 }
 
-pub(in crate::up) fn serve(listen: Listen, home: Home, desk: Arc<Desk>) -> Result<Running, Error> {
+pub(in crate::up) fn serve(listen: Listen, desk: Arc<Desk>) -> Result<Running, Error> {
     let cannot = |e: std::io::Error| {
         let way = "choose another address with `bardo up --listen ADDRESS`, or api.listen in bardo.toml";
         Error::Host(format!("cannot listen on {}: {e}; {way}", listen.address))
@@ -44,7 +44,7 @@ pub(in crate::up) fn serve(listen: Listen, home: Home, desk: Arc<Desk>) -> Resul
     let address = listener.local_addr().map_err(cannot)?;
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime.enable_all().max_blocking_threads(pools::THREADS).build().map_err(cannot)?;
-    let app = AppState::new(home, desk, Listen { address, ..listen.clone() });
+    let app = AppState::new(desk, Listen { address, ..listen.clone() });
     let (stop, stopped) = oneshot::channel();
     let (begun, begins) = mpsc::channel();
     let thread = std::thread::Builder::new().name("api".into()).spawn(move || {

@@ -38,9 +38,10 @@ pub(super) struct AppState {
 }
 
 impl AppState {
-    pub(super) fn new(home: Home, desk: Arc<Desk>, listen: Listen) -> AppState {
-        let book = OrderBook::of(&home);
-        let mcp = mcp::http(&home);
+    pub(super) fn new(desk: Arc<Desk>, listen: Listen) -> AppState {
+        let home = desk.runtime.home().clone();
+        let book = OrderBook::of(&desk.runtime);
+        let mcp = mcp::http(&desk.runtime);
         AppState { home, desk, listen: listen.into(), book, pools: Pools::new(), mcp }
     }
 }

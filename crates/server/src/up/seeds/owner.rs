@@ -35,9 +35,9 @@ pub(super) struct Owner {
 impl Owner {
     /// Does something; returns what, for the trace. An act during which the power goes has no known result.
     pub(super) fn act(&mut self, root: &Path, wall: &Wall, dice: &mut SeedDice, was_cut: impl Fn() -> bool) -> String {
-        let home = Process::begin(root, wall);
+        let process = Process::begin(root, wall);
         let name = (*dice.one_of(&["ada", "ben", "eve", "kim"])).to_owned();
-        let place = home.golem(&name).unwrap();
+        let place = process.home().golem(&name).unwrap();
         if dice.one_in(12) {
             return release(&place);
         }
@@ -47,7 +47,7 @@ impl Owner {
             self.orders.push(Given { golem: name.clone(), id, body, reply: None, passed_on: false, sent: false });
             self.orders.len() - 1
         });
-        let told = self.pass_on(at, &place, dice, was_cut);
+        let told = self.pass_on(at, (&process, &place), dice, was_cut);
         told.unwrap_or_else(|| "an order, and the power went".to_owned())
     }
 
@@ -59,20 +59,20 @@ impl Owner {
         dice: &mut SeedDice,
         was_cut: impl Fn() -> bool,
     ) -> String {
-        let home = Process::begin(root, wall);
+        let process = Process::begin(root, wall);
         let name = (*dice.one_of(&["ada", "eve"])).to_owned();
         let (id, body) =
             (CommandId(dice.next().to_le_bytes()), Body::Command(Command::Retire { reason: "enough".into() }));
-        let place = home.golem(&name).unwrap();
+        let place = process.home().golem(&name).unwrap();
         self.orders.push(Given { golem: name, id, body, reply: None, passed_on: false, sent: false });
-        let told = self.pass_on(self.orders.len() - 1, &place, dice, was_cut);
+        let told = self.pass_on(self.orders.len() - 1, (&process, &place), dice, was_cut);
         told.unwrap_or_else(|| "an end, and the power went".to_owned())
     }
 
     fn pass_on(
         &mut self,
         at: usize,
-        place: &GolemHome,
+        (process, place): (&Process, &GolemHome),
         dice: &mut SeedDice,
         was_cut: impl Fn() -> bool,
     ) -> Option<String> {
@@ -83,10 +83,10 @@ impl Owner {
         if let Body::Command(Command::Resume) = &given.body {
             let _ = order::unmark_frozen(place);
         }
-        let passed = order::pass_on_as(place, given.id, given.body.clone(), 1);
+        let passed = order::pass_on_as(process, place, given.id, given.body.clone(), 1);
         // The process may go on with what it has sent out, or end first.
-        while place.home().async_worlds().errands_waiting() > 0 && dice.one_in(2) {
-            place.home().async_worlds().run(0);
+        while process.async_worlds().errands_waiting() > 0 && dice.one_in(2) {
+            process.async_worlds().run(0);
         }
         if was_cut() {
             return None;
@@ -103,7 +103,7 @@ impl Owner {
 
     /// Takes the answers that have come.
     pub(super) fn look(&mut self, root: &Path, wall: &Wall) -> String {
-        let (home, mut heard) = (Process::begin(root, wall), 0);
+        let (home, mut heard) = (Home::simulated(root.to_owned(), wall), 0);
         for given in &mut self.orders {
             let place = home.golem(&given.golem).unwrap();
             if let Some((path, reply)) = inbox::reply_to(&place, given.id).unwrap() {
@@ -116,10 +116,10 @@ impl Owner {
     }
 
     /// Brings every golem that was taken out back to the host.
-    pub(super) fn join_all(home: &Home) {
-        for place in home.list().unwrap().into_iter().filter(GolemHome::is_released) {
+    pub(super) fn join_all(process: &Process) {
+        for place in process.home().list().unwrap().into_iter().filter(GolemHome::is_released) {
             fs::remove_file(place.released_marker()).unwrap();
-            place.ring();
+            place.ring_by(process.signals());
         }
     }
 }

@@ -1,23 +1,24 @@
-//! A home as one process has it. Errands that the process has sent out and that are still open end with it.
+//! The running half of a home as one process has it. Errands that the process has sent out and that are still open end with it.
 
 use std::ops::Deref;
 use std::path::Path;
+use std::sync::Arc;
 
-use shell::Home;
 use shell::wall::Wall;
+use shell::{Home, Runtime};
 
-pub(super) struct Process(Home);
+pub(super) struct Process(Arc<Runtime>);
 
 impl Process {
     pub(super) fn begin(root: &Path, wall: &Wall) -> Process {
-        Process(Home::simulated(root.to_owned(), wall))
+        Process(Runtime::of(&Home::simulated(root.to_owned(), wall)))
     }
 }
 
 impl Deref for Process {
-    type Target = Home;
+    type Target = Arc<Runtime>;
 
-    fn deref(&self) -> &Home {
+    fn deref(&self) -> &Arc<Runtime> {
         &self.0
     }
 }

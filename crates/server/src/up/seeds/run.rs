@@ -69,7 +69,7 @@ struct SeedRun {
 /// A host that is up, and what has come back from workers and worlds and was not seen to yet.
 struct Stepped {
     up: GolemLoop,
-    home: Process,
+    process: Process,
     wakes: Vec<Wake>,
     /// The first message that was not heard yet.
     unheard: u64,
@@ -149,8 +149,8 @@ impl SeedRun {
 
     /// Brings a host up; `None` if it could not come up, and then the next one tries.
     fn come_up(&mut self, disk: &Disk) -> Option<Stepped> {
-        let home = Process::begin(&self.root, &self.wall);
-        let up = match stepped(&home, &plan()) {
+        let process = Process::begin(&self.root, &self.wall);
+        let up = match stepped(&process, &plan()) {
             Ok(up) => up,
             Err(why) => {
                 assert!(disk.refused() > 0 || disk.cut().is_some(), "it does not come up: {why}");
@@ -158,7 +158,7 @@ impl SeedRun {
             }
         };
         disk.listen(up.board());
-        let mut host = Stepped { up, home, wakes: Vec::new(), unheard: 0 };
+        let mut host = Stepped { up, process, wakes: Vec::new(), unheard: 0 };
         while disk.cut().is_none() && host.up.slots.anyone_away() {
             self.something_comes_back(&mut host);
             self.hear(&mut host, disk);
@@ -189,7 +189,7 @@ impl SeedRun {
     /// A golem is given its turn, a world answers, or the loop is woken by what came of either.
     fn something_comes_back(&mut self, host: &mut Stepped) {
         host.wakes.extend(host.up.wakes.try_iter());
-        let (jobs, errands) = (host.up.pool.waiting(), host.home.async_worlds().errands_waiting());
+        let (jobs, errands) = (host.up.pool.waiting(), host.process.async_worlds().errands_waiting());
         let at = self.dice.roll(host.pending() as u64) as usize;
         if at < jobs {
             let job = host.up.pool.take(at).unwrap();
@@ -198,7 +198,7 @@ impl SeedRun {
             host.wakes.push(Wake::Back(slot, outcome));
         } else if at < jobs + errands {
             self.note("an errand");
-            host.home.async_worlds().run(at - jobs);
+            host.process.async_worlds().run(at - jobs);
         } else {
             let wake = host.wakes.remove(at - jobs - errands);
             self.note(&seen(&wake));
@@ -261,13 +261,13 @@ impl SeedRun {
     fn rest(&mut self) {
         let disk = Disk::watch(&self.root, self.folder.path().join("never"), Faults::default(), self.dice.others());
         let mut host = self.come_up(&disk).expect("nothing is in its way");
-        Owner::join_all(&host.home);
+        Owner::join_all(&host.process);
         let mut left = 400;
         for moves in 0.. {
             assert!(moves < PATIENCE, "something never comes to rest");
             self.step(&mut host, &disk, false);
             left -= u64::from(left > 0);
-            if left == 0 && host.pending() == 0 && self.nobody_waits(&host.home) {
+            if left == 0 && host.pending() == 0 && self.nobody_waits(host.process.home()) {
                 break;
             }
         }
@@ -313,7 +313,7 @@ impl SeedRun {
 impl Stepped {
     /// Everything that could come back now.
     fn pending(&self) -> usize {
-        self.up.pool.waiting() + self.home.async_worlds().errands_waiting() + self.wakes.len()
+        self.up.pool.waiting() + self.process.async_worlds().errands_waiting() + self.wakes.len()
     }
 }
 

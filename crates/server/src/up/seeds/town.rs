@@ -5,10 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use settings::{File, Settings};
-use shell::Home;
 use shell::life::Silent;
 use shell::life::birth::{Wish, birth};
 use shell::wall::Wall;
+use shell::{Home, Runtime};
 use world::Spec;
 
 /// The owner's key: the same in every run, because what is left to heirs is signed with it.
@@ -47,6 +47,7 @@ pub(super) fn in_memory() -> tempfile::TempDir {
 
 fn settle(root: PathBuf, town: u64) {
     let home = Home::simulated(root, &Wall::standing(0));
+    let runtime = Runtime::of(&home);
     let settings = Settings::load(File::Bardo, None, std::iter::empty(), &["treasury.opening=10000".into()]).unwrap();
     home.init(&settings).unwrap();
     fs::write(home.root().join("owner.key"), KEY).unwrap();
@@ -67,11 +68,11 @@ fn settle(root: PathBuf, town: u64) {
         let flags: Vec<String> = set.iter().map(|flag| (*flag).to_owned()).collect();
         let settings = Settings::load(File::Golem, None, std::iter::empty(), &flags).unwrap();
         let wish = Wish::of(name.parse().unwrap(), spec, Some(town), settings);
-        let mut living = birth(&home, wish).unwrap();
+        let mut living = birth(&runtime, wish).unwrap();
         while living.life().tick() < past {
             living.turn(&mut Silent).unwrap();
-            while home.async_worlds().errands_waiting() > 0 {
-                home.async_worlds().run(0);
+            while runtime.async_worlds().errands_waiting() > 0 {
+                runtime.async_worlds().run(0);
             }
         }
         assert!(!living.life().is_dead(), "{name} of town {town} has its death before it");
