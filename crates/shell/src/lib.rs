@@ -9,6 +9,7 @@ pub mod files;
 pub mod hash;
 pub mod private;
 pub mod wall;
+pub mod watch;
 
 mod clock;
 pub mod durable;

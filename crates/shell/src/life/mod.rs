@@ -6,6 +6,7 @@ mod calling;
 pub mod checks;
 pub mod curse;
 pub mod desk;
+mod doorbell;
 pub mod form;
 mod ground;
 mod heirless;
