@@ -2,11 +2,12 @@
 //! kernel reports letters where it can; elsewhere the inbox is looked into again and again.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use crate::durable;
 use crate::errands::Waker;
+use crate::locks::{lock, recover};
 use crate::watch::FolderWatch;
 
 /// How often the inbox is looked into while nothing else needs doing and the kernel reports no letters.
@@ -67,7 +68,7 @@ impl Doorbell {
         self.watch();
         let most = most.min(if self.watch.is_some() { STRETCH } else { INBOX_EVERY });
         let waited = self.rung.rings.wait_timeout_while(self.rung.state(), most, |state| !state.any);
-        let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        let (mut state, _) = recover(waited);
         state.any = false;
     }
 
@@ -93,7 +94,7 @@ impl Rung {
     }
 
     fn state(&self) -> MutexGuard<'_, RungState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 
