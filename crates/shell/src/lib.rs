@@ -10,6 +10,7 @@ mod hash;
 pub mod locks;
 pub mod private;
 pub mod wall;
+pub mod watch;
 
 mod clock;
 pub mod durable;

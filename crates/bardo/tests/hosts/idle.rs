@@ -1,7 +1,8 @@
-//! A host that has nothing to do takes nothing of its machine, and an order wakes it all the same: one over the API, and one that
+//! A host, or a run of one golem, that has nothing to do takes nothing of its machine, and an order wakes it all the same: one over the API, and one that
 //! another process leaves in an inbox.
 
 use std::fs;
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::common::Tent;
@@ -10,9 +11,9 @@ use golem::Command;
 use serde_json::json;
 use shell::home::inbox::{self, Body};
 
-/// How often the loop of a host, which is its main thread, has gone to sleep and been woken.
-fn wakes(host: &Host) -> u64 {
-    let status = fs::read_to_string(format!("/proc/{}/status", host.child.id())).unwrap();
+/// How often the loop of a process, which is its main thread, has gone to sleep and been woken.
+fn wakes(process: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:")).unwrap();
     line.trim().parse().unwrap()
 }
@@ -30,9 +31,9 @@ fn a_host_without_work_sleeps_and_every_order_wakes_it_at_once() {
     // Its only golem is due in the length of an interval, which is longer than this test.
     let host = Host::up(&tent, "1");
     std::thread::sleep(Duration::from_secs(1));
-    let before = wakes(&host);
+    let before = wakes(host.child.id());
     std::thread::sleep(Duration::from_secs(4));
-    let woken = wakes(&host) - before;
+    let woken = wakes(host.child.id()) - before;
 
     let timed = |order: &mut dyn FnMut(bool)| {
         let spans = (0..9).map(|nth| {
@@ -60,4 +61,47 @@ fn a_host_without_work_sleeps_and_every_order_wakes_it_at_once() {
     assert!(woken <= 20, "{woken} wakes in 4 s without work");
     // Found by the scan alone, a letter would wait a second in the mean.
     assert!(over_the_api.max(by_letter) < Duration::from_millis(500), "{over_the_api:?}, {by_letter:?}");
+}
+
+/// A run of one golem, ended with the test.
+struct RunOfOne(Child);
+
+impl Drop for RunOfOne {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A run once looked into its inbox twenty times a second, paused or waiting.
+#[test]
+fn a_golem_that_runs_alone_sleeps_while_it_is_paused_or_waits_and_obeys_at_once() {
+    let tent = Tent::new();
+    tent.ok(["golem", "new", "ada", "--seed", "1"]);
+    let mut command = tent.command(["golem", "run", "ada", "--speed", "1"]);
+    let run = RunOfOne(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
+    let place = tent.golem("ada");
+    let id = place.wake().unwrap().0.life().id();
+    testing::wait::until("it does not run", || place.is_lived(id));
+    let tell = |command: Command| {
+        let began = Instant::now();
+        let reply = inbox::send(&place, Body::Command(command)).unwrap();
+        let answer = inbox::await_reply(&place, &reply, Duration::from_secs(10)).unwrap();
+        assert!(answer.is_some(), "no answer");
+        began.elapsed()
+    };
+    let idle = || {
+        std::thread::sleep(Duration::from_millis(500));
+        let before = wakes(run.0.id());
+        std::thread::sleep(Duration::from_secs(2));
+        wakes(run.0.id()) - before
+    };
+    let waits = idle();
+    tell(Command::Pause);
+    let paused = idle();
+    let spans = (0..9).map(|nth| tell(if nth % 2 == 0 { Command::Resume } else { Command::Pause }));
+    let obeyed = median(spans.collect());
+    println!("counted: {waits} wakes in 2 s while it waits, {paused} while it is paused; it obeys in {obeyed:?}");
+    assert!(waits.max(paused) <= 24, "{waits} and {paused} wakes in 2 s");
+    assert!(obeyed < Duration::from_millis(200), "{obeyed:?}");
 }

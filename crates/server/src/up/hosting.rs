@@ -9,12 +9,12 @@ use std::time::Instant;
 
 use shell::life::desk::Desk;
 use shell::view::board::Board;
+use shell::watch::FolderWatch;
 use shell::{Error, Home, Runtime};
 use tracing::info;
 use vault::Log;
 
 use super::api;
-use super::bells::BellWatch;
 use super::chores::ChoreSettings;
 use super::main_loop::{Asker, Boot, CENSUS_EVERY, GolemLoop};
 use super::services::{ServicePlan, Services};
@@ -53,7 +53,7 @@ impl Up {
         let (waker, wakes) = mpsc::channel();
         let pool = WorkerPool::start(&desk, &waker);
         let bells = waker.clone();
-        let bell_watch = BellWatch::begin(&home.bells(), move || drop(bells.send(Wake::Bells)));
+        let bell_watch = FolderWatch::begin(&home.bells(), move || drop(bells.send(Wake::Bells)));
         let mut golems = GolemLoop::new(speed, desk, pool, bell_watch, (waker.clone(), wakes));
         home.keep_reserve();
         let woken = golems.wake_everyone(&mut tell)?;

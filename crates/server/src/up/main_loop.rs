@@ -13,11 +13,12 @@ use shell::life::desk::Desk;
 use shell::life::{Living, Turn};
 use shell::view::board::Board;
 use shell::view::status::{State, Status};
+use shell::watch::FolderWatch;
 use shell::{Error, Home};
 use tracing::{debug, info, warn};
 use vault::{Glance, Reader};
 
-use super::bells::{BellFolder, BellWatch};
+use super::bells::BellFolder;
 use super::chores::ChoreChanges;
 use super::pace::Pace;
 use super::slots::{SlotState, Slots};
@@ -60,7 +61,7 @@ pub(super) struct GolemLoop {
     pace: Pace,
     bell_folder: BellFolder,
     /// The thread that reports new bells, if there can be one.
-    bell_watch: Option<BellWatch>,
+    bell_watch: Option<FolderWatch>,
     /// When the folder of bells is looked at next.
     bells: Instant,
     _signals: HostSignals,
@@ -96,7 +97,7 @@ impl GolemLoop {
         speed: f64,
         desk: Arc<Desk>,
         pool: WorkerPool,
-        bell_watch: Option<BellWatch>,
+        bell_watch: Option<FolderWatch>,
         (waker, wakes): (Sender<Wake>, Receiver<Wake>),
     ) -> GolemLoop {
         let home = desk.runtime.home().clone();

@@ -7,6 +7,7 @@ pub mod checks;
 mod consulting;
 pub mod curse;
 pub mod desk;
+mod doorbell;
 mod ground;
 mod heirless;
 pub mod heirs;

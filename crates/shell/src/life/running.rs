@@ -5,13 +5,11 @@ use std::time::{Duration, Instant};
 use golem::heartbeat::State;
 use golem::time::Span;
 
+use super::doorbell::{Doorbell, INBOX_EVERY};
 use super::listener::Listener;
 use super::living::Living;
 use super::turn::PATIENCE;
 use crate::Error;
-
-/// How often the inbox is looked into while nothing else needs doing.
-const INBOX_EVERY: Duration = Duration::from_millis(50);
 
 /// How long the answer of a world is waited for on the spot.
 const SOON: Duration = Duration::from_millis(2);
@@ -61,7 +59,8 @@ impl Living {
 
     fn run_on(&mut self, run: Run, listener: &mut impl Listener) -> Result<Ending, Error> {
         let last_tick = run.ticks.map(|ticks| self.life().tick().saturating_add(ticks));
-        let mut looked = Instant::now();
+        let mut bell = Doorbell::of(self.body.place.inbox());
+        self.wakes(bell.waker());
         let (mut pending, mut alarm) = (0, None);
         self.look_into_inbox(listener)?;
         loop {
@@ -80,14 +79,14 @@ impl Living {
                 continue;
             }
             // Words that came out of a round are said at once.
-            if looked.elapsed() >= INBOX_EVERY || !self.body.digested.is_empty() {
+            if bell.is_due() || !self.body.digested.is_empty() {
+                bell.looks();
                 self.look_into_inbox(listener)?;
                 self.say_clock_news(listener);
-                looked = Instant::now();
                 continue;
             }
             if self.life().heartbeat().paused || self.life().is_dead() {
-                self.stand_still(listener)?;
+                self.stand_still(&mut bell, listener)?;
                 continue;
             }
             if self.body.ground.end().is_some_and(|end| self.life().due() > end) {
@@ -108,7 +107,7 @@ impl Living {
                     let speed = if let Pace::Times(speed) = pace { speed } else { 1.0 };
                     // A letter does not put off the next look.
                     let until = *alarm.get_or_insert_with(|| Instant::now() + self.next_look_in(speed));
-                    if !self.wait(until, listener)? {
+                    if !self.wait(until, &mut bell, listener) {
                         continue;
                     }
                 }
@@ -130,10 +129,11 @@ impl Living {
     }
 
     /// Stands still for a moment: it is paused, or on its way to its end.
-    fn stand_still(&mut self, listener: &mut impl Listener) -> Result<(), Error> {
+    fn stand_still(&mut self, bell: &mut Doorbell, listener: &mut impl Listener) -> Result<(), Error> {
         self.flush(listener)?;
         self.say_waits(listener);
-        self.body.ground.wait(INBOX_EVERY);
+        // Whatever a dying golem still owes may be tried again.
+        bell.wait(if self.life().is_dead() { INBOX_EVERY } else { Duration::MAX });
         Ok(())
     }
 
@@ -222,22 +222,15 @@ impl Living {
     }
 
     /// Sleeps until the alarm; false if something wants attention first.
-    fn wait(&mut self, until: Instant, listener: &mut impl Listener) -> Result<bool, Error> {
+    fn wait(&self, until: Instant, bell: &mut Doorbell, listener: &mut impl Listener) -> bool {
         loop {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return Ok(true);
+                return true;
             }
-            std::thread::sleep(left.min(INBOX_EVERY));
-            if listener.stop() || self.body.has_news() {
-                return Ok(false);
-            }
-            if left > INBOX_EVERY {
-                let seq = self.golem.seq();
-                self.look_into_inbox(listener)?;
-                if self.golem.seq() != seq {
-                    return Ok(false);
-                }
+            bell.wait(left);
+            if listener.stop() || self.body.has_news() || bell.is_due() {
+                return false;
             }
         }
     }
