@@ -124,7 +124,7 @@ fn rules_in_use_are_put_together_into_others() {
 #[test]
 fn an_heir_tries_what_its_predecessor_left_unfinished() {
     let mut sleeper = Sleeper::new(whole);
-    let left = ["when omen > 0 expect level over 1"];
+    let left = ["when omen < -0.239 expect level over 1"];
     let heir = changed(sleeper.life(), |life| life["birth"]["unfinished"] = json!(left));
     sleeper.golem = Golem::resume(heir, sleeper.golem.seq()).unwrap();
     sleeper.ticks(2_100);
