@@ -6,7 +6,7 @@
 //!
 //! Here are the messages ([`wire`]), the way a program is started, asked, bounded and ended ([`Program`]), the process
 //! that leaves nothing of it behind when its host is gone ([`keeper`], and [`warden`] where its terminal is its
-//! owner's), the fence that may stand around it ([`fence`]), and the network it may have to itself ([`apart`]). The
+//! owner's), the fence that may stand around it ([`fence`]), and the network it may have to itself ([`network`]). The
 //! meaning of an answer is the caller's business.
 
 pub mod descendants;
