@@ -39,16 +39,13 @@ pub(super) fn second_act(home: &Home, seed: u64, screen: &mut Screen) -> Result<
 }
 
 fn sum_up(life: &Life, place: &str, first: Option<f64>) -> String {
-    let name = &life.birth().name;
-    let Some(first) = first else {
-        return format!("{name}, {place}: no action, {} of its capital, no fees.", percent(return_on(life), 2));
-    };
-    let fees = life.capital().fees;
+    let (name, gain) = (&life.birth().name, percent(return_on(life), 2));
+    let end = life.death().map(|death| format!(" Died, {} old, {}.", life.age(), death.cause));
+    let end = end.unwrap_or_default();
+    let Some(first) = first else { return format!("{name}, {place}: no action, {gain} of its capital, no fees.{end}") };
+    let (times, fees) = (count(life.execution().domain.resolved), cents(life.capital().fees));
     format!(
-        "{name}, {place}: acts from day {first:.1} on, {} times. {} of its capital, {} of fees paid.",
-        count(life.execution().domain.resolved),
-        percent(return_on(life), 2),
-        cents(fees)
+        "{name}, {place}: acts from day {first:.1} on, {times} times. {gain} of its capital, {fees} of fees paid.{end}"
     )
 }
 
