@@ -86,7 +86,7 @@ agents:
     npm install --silent --no-audit --no-fund --prefix {{newest}} @anthropic-ai/claude-code@latest @openai/codex@latest @google/gemini-cli@latest opencode-ai@latest
     BARDO_AGENTS={{newest}} cargo nextest run -p bardo --locked --test agents --success-output final real::
 
-# One line of docs/results.md at its full size: honest, field, phages, thoughts, information, deaths, estates, mind, realdata, acting, flip, arms, dreams, lineages or clades.
+# One line of docs/results.md at its full size: honest, field, phages, thoughts, information, deaths, estates, mind, realdata, acting, edge, rates, flip, arms, dreams, lineages or clades.
 result name:
     BARDO_FULL=1 cargo nextest run --release -p bardo-lab --test it --locked --profile full --success-output final {{name}}::
 

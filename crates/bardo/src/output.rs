@@ -23,7 +23,7 @@ money, out of touch with the world, or by chance. What golems trade with is pape
   bardo wrap --credit 2 -- COMMAND      put the agent you have on a budget
   bardo demo                            see in a minute what this is for
   bardo init                            make a home, with paper money in its treasury
-  bardo golem new ada --world sim       bring a golem into the world; without a name, you are asked
+  bardo golem new ada --world edge      bring a golem into the world; without a name, you are asked
   bardo golem run ada --speed max       run its whole life now
   bardo golem show ada                  how it is, or how it died
   bardo golem events ada                what happened

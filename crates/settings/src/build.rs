@@ -320,6 +320,12 @@ impl Settings {
             problems.push(self.problem(&["world.flip_days"], message.to_owned()));
         }
 
+        if self.text("world.kind") == Some("fair") && self.perhaps_integer("world.edge_bps").is_some_and(|bps| bps > 0)
+        {
+            let message = "a fair market has no edge; leave 'world.edge_bps' out, or set world.kind = \"edge\"";
+            problems.push(self.problem(&["world.edge_bps", "world.kind"], message.to_owned()));
+        }
+
         for (upper, lower, strictly) in [
             ("mortality.epistemic.recovery_threshold", "mortality.epistemic.senescence_threshold", true),
             ("mortality.epistemic.warning", "mortality.epistemic.senescence_threshold", false),

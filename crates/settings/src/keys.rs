@@ -82,7 +82,8 @@ const GATHER: SettingKind = SettingKind::Span { min: Span::ZERO, max: Span::DAY.
 const LIFESPAN: SettingKind = SettingKind::Span { min: Span::seconds(60), max: Span::DAY.times(36_500) };
 /// Actions a day are counted no further.
 pub(super) const MOST_ACTIONS: u32 = 1_000_000;
-const WORLDS: SettingKind = SettingKind::Choice(&["sim", "replay", "live", "queue", "checks", "outside"]);
+const WORLDS: SettingKind =
+    SettingKind::Choice(&["sim", "edge", "fair", "replay", "live", "queue", "checks", "outside"]);
 const MODES: SettingKind = SettingKind::Choice(&["self_hosted", "hosted", "immortal"]);
 const MEASURES: SettingKind = SettingKind::Choice(&["skill", "r2"]);
 const ON_DEATH: SettingKind = SettingKind::Choice(&["close", "hold", "hand_over"]);
@@ -136,11 +137,12 @@ keys! {
     Bardo "log.level", SettingKind::Levels, "", "what `bardo up` logs on stderr; empty for warnings that it does not print anyway";
     Bardo "log.format", SettingKind::Choice(&["human", "json"]), "human", "lines for people, or one JSON object a line";
 
-    Golem "world.kind", WORLDS, "sim", "the world it lives in: a simulated market, your own candles, a series that is followed into the present, a queue of work, checks of your own, or a program of your own";
+    Golem "world.kind", WORLDS, "sim", "the world it lives in: a simulated market, one with an edge that moves, the same without an edge, your own candles, a series that is followed into the present, a queue of work, checks of your own, or a program of your own";
     Golem "world.seed", SettingKind::Seed, "random", "fixes the chance of the world and of the golem itself, so that its life can be repeated, and foreseen";
     Golem "world.bar", BEAT, "40s", "how long one bar of the world lasts";
     Golem "world.relations_change_days", SettingKind::Number { min: 0.0, max: 36_500.0 }, "0", "days between changes in how things relate in a simulated market, on average; 0 for never";
-    Golem "world.edge_bps", SettingKind::Maybe(&SettingKind::Integer { min: 0, max: 1_000 }), "", "makes a simulated market fair, with a drift of so many basis points after each burst of volume; 0 for none to find, empty for a natural market";
+    Golem "world.edge_bps", SettingKind::Maybe(&SettingKind::Integer { min: 0, max: 1_000 }), "", "makes a simulated market fair, with a drift of so many basis points after each burst of volume; 0 for none to find, empty for a natural market. In a market with an edge it is the drift after a sign that leads somewhere; empty for 45";
+    Golem "world.edge_move_days", SettingKind::Number { min: 0.0, max: 36_500.0 }, "30", "days until the edge of a market with one moves on to another sign; 0 for never";
     Golem "world.flip_days", SettingKind::Maybe(&SettingKind::Number { min: 0.0, max: 36_500.0 }), "", "day on which volatility and gas of a simulated market begin to go on instead of turning back; empty for a natural market";
     Golem "world.latency", GATHER, "0s", "how long a paper world takes to answer, to rehearse one that is slow";
     Golem "world.settle_bars", SettingKind::Integer { min: 0, max: 10_000 }, "0", "bars until a paper world says what became of an order, to rehearse one that is slow";

@@ -143,6 +143,11 @@ impl Flags {
                 self.add("world.edge_bps", &edge_bps.map_or(Value::Nothing, |n| Value::Integer(n.into())));
                 self.add("world.flip_days", &flip_days.map_or(Value::Nothing, Value::Number));
             }
+            Spec::Edge { seed: _, bar_ms: _, edge_bps, move_days } => {
+                self.word("world.kind", if edge_bps > 0 { "edge" } else { "fair" });
+                self.add("world.edge_bps", &Value::Integer(edge_bps.into()));
+                self.number("world.edge_move_days", move_days);
+            }
             Spec::Replay { path, start, sha256: _ } => {
                 self.word("world.kind", "replay");
                 self.word("world.data", &path.file_stem().map(|name| name.to_string_lossy()).unwrap_or_default());

@@ -98,6 +98,25 @@ fn a_market_is_staged_only_where_it_is_said_so_and_zero_says_so() {
 }
 
 #[test]
+fn a_birth_into_a_market_with_an_edge_gives_back_its_keys_and_a_fair_one_has_none() {
+    for (edge_bps, kind) in [(45, "edge"), (120, "edge"), (0, "fair")] {
+        let spec = world::Spec::Edge { seed: 7, bar_ms: 40_000, edge_bps, move_days: 12.5 };
+        let spec = serde_json::to_string(&spec).unwrap();
+        let world = golem::world::Manifest { spec, bar: Span::seconds(40), ..golem::world::Manifest::default() };
+        let flags = Settings::of_record(&Constitution::default(), Endowment::default(), &world);
+        let settings = Settings::read(File::Golem, None, [], &flags).unwrap();
+        assert_eq!((settings.text("world.kind"), settings.number("world.edge_move_days")), (Some(kind), 12.5));
+        assert_eq!(settings.perhaps_count("world.edge_bps"), Some(edge_bps));
+    }
+    let fair = golem("[world]\nkind = \"fair\"\nedge_bps = 45").unwrap().constitution();
+    assert_eq!(
+        fair.unwrap_err().to_string(),
+        "golem.toml:3: a fair market has no edge; leave 'world.edge_bps' out, or set world.kind = \"edge\""
+    );
+    assert!(golem("[world]\nkind = \"fair\"\nedge_bps = 0").unwrap().constitution().is_ok());
+}
+
+#[test]
 fn no_key_of_a_life_is_silently_ignored() {
     // Of the world it lives in, and of its money.
     let others = ["world.", "funds."];

@@ -33,6 +33,7 @@ pub use market::candles::{Candle, Candles, Gap, Problem, Report};
 pub use market::regime::{Regime, Relations};
 pub use market::replay::{Replay, ReplayConfig};
 pub use market::series;
+pub use market::signs::{EdgeConfig, Sign};
 pub use market::sim::{Sim, SimConfig, Truth};
 pub use paper::Paper;
 pub use queue::{Queue, QueueConfig};

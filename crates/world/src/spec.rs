@@ -9,6 +9,7 @@ use golem::{limits, plain};
 use serde::{Deserialize, Serialize};
 
 use crate::gauge::Gauge;
+use crate::market::signs::{self, EdgeConfig};
 use crate::paper::settling;
 use crate::queue;
 use crate::series::Series;
@@ -32,6 +33,18 @@ pub enum Spec {
         /// The day on which volatility and gas begin to go on instead of turning back.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         flip_days: Option<f64>,
+    },
+    /// A simulated market that is fair but for signs. After one kind of them the price drifts, and which kind that is
+    /// changes.
+    Edge {
+        seed: u64,
+        #[serde(default = "forty_seconds")]
+        bar_ms: u64,
+        /// The drift after a sign that leads somewhere, in basis points; 0 is none, and a fair market.
+        edge_bps: u32,
+        /// Days until the edge moves on to another sign; 0 is never.
+        #[serde(default)]
+        move_days: f64,
     },
     /// Candles from a file.
     Replay {
@@ -100,6 +113,7 @@ impl Spec {
     pub fn with_seed(mut self, new: u64) -> Spec {
         match &mut self {
             Spec::Sim { seed, .. }
+            | Spec::Edge { seed, .. }
             | Spec::Queue { seed, .. }
             | Spec::Shifting { seed, .. }
             | Spec::Outside { seed } => *seed = new,
@@ -124,6 +138,9 @@ impl Spec {
     /// The times at which the world's relations changed within its first so many bars, which no golem is told. None
     /// where that is not known.
     pub fn changes(&self, bars: u64) -> Option<Vec<Time>> {
+        if let Spec::Edge { seed: _, bar_ms, edge_bps, move_days } = self {
+            return Some(signs::moves(EdgeConfig { bps: *edge_bps, move_days: *move_days }, *bar_ms, bars));
+        }
         let Spec::Shifting { seed, bar_ms, how, change_days } = self else { return None };
         let (seed, bar, change_days) = (*seed, Span::millis(*bar_ms), *change_days);
         Some(match how {
@@ -174,7 +191,13 @@ impl Spec {
                     relations_change_days: *relations_change_days,
                     edge_bps: *edge_bps,
                     flip_days: *flip_days,
+                    edge: None,
                 };
+                Box::new(settling(Sim::new(config, ledger)?, settle_bars))
+            }
+            Spec::Edge { seed, bar_ms, edge_bps, move_days } => {
+                let edge = Some(EdgeConfig { bps: *edge_bps, move_days: *move_days });
+                let config = SimConfig { seed: *seed, bar: Span::millis(*bar_ms), edge, ..SimConfig::default() };
                 Box::new(settling(Sim::new(config, ledger)?, settle_bars))
             }
             Spec::Replay { path, start, .. } => {
@@ -256,6 +279,14 @@ mod tests {
         let spec: Spec = serde_json::from_str(staged).unwrap();
         assert_eq!(serde_json::to_string(&spec.clone().with_seed(7)).unwrap(), staged);
         assert_ne!(spec.clone().with_seed(8), spec);
+        let text = r#"{"kind":"edge","seed":7,"bar_ms":40000,"edge_bps":45,"move_days":30.0}"#;
+        let spec: Spec = serde_json::from_str(text).unwrap();
+        assert_eq!(serde_json::to_string(&spec).unwrap(), text);
+        assert_eq!(spec.changes(2_160 * 61).unwrap().len(), 2);
+        assert_ne!(spec.clone().with_seed(8), spec);
+        let named = |spec: Spec| spec.open(Ledger::memory()).unwrap().manifest().world;
+        assert_eq!(named(spec), "market with an edge");
+        assert_eq!(named(Spec::Edge { seed: 7, bar_ms: 40_000, edge_bps: 0, move_days: 0.0 }), "fair market");
         let spec: Spec = serde_json::from_str(r#"{"kind":"queue","seed":7,"bar_ms":60000}"#).unwrap();
         assert_eq!(spec.open(Ledger::memory()).unwrap().manifest().bar, Span::seconds(60));
         assert_eq!(serde_json::to_string(&spec).unwrap(), r#"{"kind":"queue","seed":7,"bar_ms":60000}"#);

@@ -326,7 +326,7 @@ pub(crate) struct HowArgs {
 pub(crate) struct New {
     /// Name of the golem; without one you are asked for everything
     pub(crate) name: Option<Name>,
-    /// World to live in: sim, replay, live, queue, checks, or a program of yours such as ./my_world.py
+    /// World to live in: sim, edge, fair, replay, live, queue, checks, or a program of yours such as ./my_world.py
     #[arg(long, value_name = "WORLD", value_parser = world)]
     pub(crate) world: Option<Chosen>,
     /// Make the life repeatable: identity, chance and world all follow from this number
@@ -412,7 +412,7 @@ fn world(text: &str) -> Result<Chosen, String> {
     match WorldKind::from_str(text, true) {
         Ok(kind) => Ok(Chosen::Ours(kind)),
         Err(_) if text.chars().all(|c| c.is_ascii_lowercase()) && !std::path::Path::new(text).exists() => {
-            let kinds = "sim, replay, live, queue or checks";
+            let kinds = "sim, edge, fair, replay, live, queue or checks";
             Err(format!("there is no world {text:?}; name {kinds}, or a program of yours, such as ./{text}.py"))
         }
         Err(_) => Ok(Chosen::Program(text.to_owned())),
@@ -422,6 +422,8 @@ fn world(text: &str) -> Result<Chosen, String> {
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum WorldKind {
     Sim,
+    Edge,
+    Fair,
     Replay,
     Live,
     Queue,

@@ -34,7 +34,7 @@ pub(crate) fn init(home: &Home, json: bool) -> Result<ExitCode, Error> {
         line(format!("the treasury holds {balance} of paper money"));
         if new {
             let mind = tell_models(&found);
-            line(format!("next: bardo golem new ada --world sim{mind}"));
+            line(format!("next: bardo golem new ada --world edge{mind}"));
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -110,7 +110,7 @@ pub(crate) fn list(home: &Home, args: &ListArgs, json: bool) -> Result<ExitCode,
         return Ok(ExitCode::SUCCESS);
     }
     match (none, rows.is_empty()) {
-        (true, _) => line("no golems yet; make one with `bardo golem new NAME --world sim`"),
+        (true, _) => line("no golems yet; make one with `bardo golem new NAME --world edge`"),
         (_, true) => line("no golem here matches"),
         _ => print(&rows),
     }

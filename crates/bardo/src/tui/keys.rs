@@ -179,7 +179,7 @@ fn enter(app: &mut App) -> Vec<HostRequest> {
             1 => app.go(Screen::Testament),
             2 => app.go(Screen::Graveyard),
             _ => {
-                app.notice = Some("in another terminal: bardo golem new NAME --world sim".to_owned());
+                app.notice = Some("in another terminal: bardo golem new NAME --world edge".to_owned());
                 Vec::new()
             }
         },

@@ -326,7 +326,9 @@ impl Experiment {
             return wrong("a budget counts from a whole number of notes before its end");
         }
         let recorded = matches!(place.spec, Spec::Replay { .. } | Spec::Gauge { .. });
-        if !recorded && !matches!(place.spec, Spec::Sim { .. } | Spec::Queue { .. } | Spec::Shifting { .. }) {
+        if !recorded
+            && !matches!(place.spec, Spec::Sim { .. } | Spec::Edge { .. } | Spec::Queue { .. } | Spec::Shifting { .. })
+        {
             return wrong(format!("{} is not a world for the laboratory", place.name));
         }
         if recorded != place.windows.is_some() || (!recorded && !place.files.is_empty()) {

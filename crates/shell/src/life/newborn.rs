@@ -7,7 +7,7 @@ use golem::time::Span;
 use settings::chance;
 use settings::{File, Origin, Settings};
 use world::series::Series;
-use world::{Candles, Check, Says, Spec};
+use world::{Candles, Check, EdgeConfig, Says, Spec};
 
 use crate::home::data;
 use crate::{Error, Home};
@@ -50,6 +50,14 @@ pub fn spec(home: &Home, settings: &Settings, seed: Option<u64>) -> Result<Spec,
     let bar_ms = settings.span("world.bar").as_millis();
     let world = match settings.text("world.kind") {
         Some("queue") => Spec::Queue { seed, bar_ms },
+        Some("edge") => Spec::Edge {
+            seed,
+            bar_ms,
+            edge_bps: settings.perhaps_count("world.edge_bps").unwrap_or(EdgeConfig::USUAL),
+            move_days: settings.number("world.edge_move_days"),
+        },
+        // The signs are there, and none of them leads anywhere.
+        Some("fair") => Spec::Edge { seed, bar_ms, edge_bps: 0, move_days: settings.number("world.edge_move_days") },
         Some("outside") => Spec::Outside { seed },
         Some("checks") => {
             let named = |key: &str, says: Says| {

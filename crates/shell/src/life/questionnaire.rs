@@ -25,7 +25,7 @@ const DAY_MS: f64 = 86_400_000.0;
 #[serde(deny_unknown_fields)]
 pub struct Form {
     pub name: String,
-    /// sim, queue, or the name of data that was imported or is followed.
+    /// sim, edge, fair, queue, or the name of data that was imported or is followed.
     #[serde(default = "sim")]
     pub world: String,
     /// A model it may ask, such as ollama/qwen3; empty for none.
@@ -159,6 +159,8 @@ impl Choices {
         let choice = |value: &str, says: String| Choice { value: value.to_owned(), says };
         let mut worlds = vec![
             choice("sim", "a simulated market, where a life can be over in seconds".to_owned()),
+            choice("edge", "a market made so that knowing pays, about something else each month".to_owned()),
+            choice("fair", "the same market with nothing to know in it".to_owned()),
             choice("queue", "a queue of work, with no market at all".to_owned()),
         ];
         for name in data::list(home)? {
@@ -192,13 +194,15 @@ impl Form {
         let mut keys: Vec<(&str, String)> = Vec::new();
         match self.world.as_str() {
             "sim" => {}
-            "queue" => keys.push(("world.kind", "queue".to_owned())),
+            kind @ ("edge" | "fair" | "queue") => keys.push(("world.kind", kind.to_owned())),
             name if data::list(home)?.iter().any(|one| one == name) => {
                 keys.push(("world.kind", if is_followed(home, name) { "live" } else { "replay" }.to_owned()));
                 keys.push(("world.data", name.to_owned()));
             }
             other => {
-                let why = format!("there is no world {other:?}; there are sim, queue and what `bardo data list` names");
+                let why = format!(
+                    "there is no world {other:?}; there are sim, edge, fair, queue and what `bardo data list` names"
+                );
                 return Err(Error::Usage(why));
             }
         }
@@ -228,7 +232,7 @@ impl Form {
         let mut command = format!("bardo golem new {}", self.name()?);
         for (key, value) in self.keys(home)? {
             let flag = match key.as_str() {
-                "world.kind" if value == "queue" => "--world",
+                "world.kind" if matches!(value.as_str(), "edge" | "fair" | "queue") => "--world",
                 // Follows from the data.
                 "world.kind" => continue,
                 "world.data" => "--data",

@@ -116,7 +116,7 @@ fn provider(spec: &Spec, id: GolemId) -> String {
     }
     let shared = match spec.plain() {
         Spec::Outside { .. } => return format!("world:outside:{id}"),
-        Spec::Sim { .. } | Spec::Slow { .. } | Spec::Ordered { .. } => "world:sim",
+        Spec::Sim { .. } | Spec::Edge { .. } | Spec::Slow { .. } | Spec::Ordered { .. } => "world:sim",
         Spec::Replay { .. } | Spec::Gauge { .. } => "world:replay",
         Spec::Live { .. } => "world:live",
         Spec::Queue { .. } | Spec::Shifting { .. } => "world:queue",

@@ -9,6 +9,7 @@ pub mod regime;
 pub mod replay;
 mod report;
 pub mod series;
+pub mod signs;
 pub mod sim;
 mod staged;
 
@@ -38,6 +39,7 @@ fn manifest(world: &str, bar: Span, unit: &str, gas: bool) -> Manifest {
         domain("range", 0.20, DomainKind::Range, HORIZON),
     ];
     let instincts = [features::INSTINCTS, if gas { features::GAS_INSTINCTS } else { "" }];
+    let instincts = instincts.into_iter().flat_map(|text| features::instincts(text, bar)).collect();
     Manifest {
         world: world.to_owned(),
         // The caller that opened this world fills it in.
@@ -45,7 +47,7 @@ fn manifest(world: &str, bar: Span, unit: &str, gas: bool) -> Manifest {
         bar,
         domains: market.into_iter().chain(gas.then(|| domain("gas", 0.10, DomainKind::Value, 1))).collect(),
         features: features::NAMES.map(str::to_owned).to_vec(),
-        instincts: instincts.into_iter().flat_map(|text| features::instincts(text, bar)).collect(),
+        instincts,
         actions: fill::ACTIONS.into_iter().map(action).collect(),
         regime: Some(VOLATILITY),
         holding: HORIZON,
@@ -55,4 +57,13 @@ fn manifest(world: &str, bar: Span, unit: &str, gas: bool) -> Manifest {
         timing: Timing::Told,
         paper: true,
     }
+}
+
+/// The manifest of a market with signs. In place of the two heuristics about volume twice the usual, which are awake at
+/// any stir, there are some about the other signs.
+fn signed_manifest(edge: signs::EdgeConfig, bar: Span) -> Manifest {
+    let plain = manifest(if edge.bps > 0 { "market with an edge" } else { "fair market" }, bar, "ETH", true);
+    let kept = plain.instincts.into_iter().filter(|text| !text.starts_with("when volume_ratio > 2 "));
+    let instincts = kept.chain(features::instincts(signs::INSTINCTS, bar)).collect();
+    Manifest { instincts, ..plain }
 }

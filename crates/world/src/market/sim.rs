@@ -10,15 +10,16 @@ use super::features::{SeenBar, Tape};
 use super::fill::{self, Venue};
 use super::pace::Pace;
 use super::regime::{Regime, Relations};
+use super::signs::{EdgeConfig, SIGN_RETURN, Shown, Sign, Signs};
 use super::staged::{BURST_RETURN, BURST_VOLUME, Bursts, Swing, Tide};
-use super::{DAY_MS, manifest};
+use super::{DAY_MS, manifest, signed_manifest};
 use crate::chance::Chance;
 use crate::paper::{self, Model, Paper};
 use crate::walk::Walk;
 use crate::{Error, Ledger, Order};
 
 /// 2024-01-01T00:00:00Z.
-const START: Time = Time::seconds(1_704_067_200);
+pub(super) const START: Time = Time::seconds(1_704_067_200);
 
 /// The price at the beginning, to which prices tend back over years: without it a long life ends at zero or infinity.
 const HOME: f64 = 2_300.0;
@@ -44,11 +45,20 @@ pub struct SimConfig {
     /// Gives volatility and gas a tide that turns back until this day and goes further from then on, in a market that
     /// is calm for ever otherwise.
     pub flip_days: Option<f64>,
+    /// Makes the market fair, but for signs, one of which leads somewhere.
+    pub edge: Option<EdgeConfig>,
 }
 
 impl Default for SimConfig {
     fn default() -> SimConfig {
-        SimConfig { seed: 1, bar: REFERENCE_TICK, relations_change_days: 0.0, edge_bps: None, flip_days: None }
+        SimConfig {
+            seed: 1,
+            bar: REFERENCE_TICK,
+            relations_change_days: 0.0,
+            edge_bps: None,
+            flip_days: None,
+            edge: None,
+        }
     }
 }
 
@@ -72,6 +82,8 @@ pub struct Truth {
     pub deviation: f64,
     /// Dollars that move the market by one per cent.
     pub depth: f64,
+    /// The sign that leads somewhere, where there are signs.
+    pub leads: Option<Sign>,
 }
 
 impl Sim {
@@ -98,8 +110,12 @@ impl Simulation {
         if config.flip_days.is_some() && config.relations_change_days > 0.0 {
             return Err(Error::Config { what: "relations_change_days", why: "must be 0 where flip_days is set" });
         }
-        if config.edge_bps.is_some_and(|edge| edge > LARGEST_EDGE) {
+        let edge = config.edge_bps.or(config.edge.map(|edge| edge.bps));
+        if edge.is_some_and(|edge| edge > LARGEST_EDGE) {
             return Err(Error::Config { what: "edge_bps", why: "must be at most 1000" });
+        }
+        if config.edge.is_some_and(|edge| !(edge.move_days >= 0.0 && edge.move_days.is_finite())) {
+            return Err(Error::Config { what: "move_days", why: "must be a number of days, 0 for never" });
         }
         Ok(Simulation { config, state: MarketState::new(&config) })
     }
@@ -111,6 +127,7 @@ impl Simulation {
             expected_return: self.state.expected(),
             deviation: self.state.deviation,
             depth: self.state.depth(),
+            leads: self.state.signs.as_ref().map(Signs::leads),
         }
     }
 
@@ -123,7 +140,10 @@ impl Model for Simulation {
     const ACTIONS: &'static [(&'static str, Effect)] = &fill::ACTIONS;
 
     fn manifest(&self) -> Manifest {
-        manifest("simulated market", self.config.bar, "ETH", true)
+        match self.config.edge {
+            Some(edge) => signed_manifest(edge, self.config.bar),
+            None => manifest("simulated market", self.config.bar, "ETH", true),
+        }
     }
 
     fn start(&self) -> Time {
@@ -189,6 +209,7 @@ struct MarketState {
     pace: Pace,
     bursts: Option<Bursts>,
     tide: Option<Tide>,
+    signs: Option<Signs>,
     noise: Chance,
     weather: Chance,
     /// Apart from the weather, so that changing relations leaves the regimes as they were.
@@ -201,7 +222,7 @@ impl MarketState {
         let mut ties = Chance::new(config.seed, 2);
         let regime = if config.flip_days.is_some() { Regime::Calm } else { Regime::first(&mut weather) };
         let relations = draw(config, &mut ties);
-        let pace = Pace::new(config.bar, config.edge_bps.is_some(), regime, &relations);
+        let pace = Pace::new(config.bar, is_fair(config), regime, &relations);
         let tide = config.flip_days.map(|days| Tide::new(days * DAY_MS / config.bar.as_millis() as f64));
         let swing = tide.map_or(Swing::default(), |tide| tide.at(0.0));
         MarketState {
@@ -222,6 +243,7 @@ impl MarketState {
             pace,
             bursts: config.edge_bps.and_then(|edge| Bursts::new(config.seed, edge)),
             tide,
+            signs: config.edge.map(|edge| Signs::new(config.seed, edge, config.bar.as_millis() as f64)),
             noise: Chance::new(config.seed, 0),
             weather,
             ties,
@@ -234,11 +256,13 @@ impl MarketState {
         // times leverage would add up to a drift that was not declared.
         let surprises = self.relations.volume_lead * self.volume_surprise + self.relations.gas_lead * self.gas_surprise;
         let planted = self.bursts.as_ref().map_or(0.0, Bursts::expected);
+        let signed = self.signs.as_ref().map_or(0.0, Signs::expected);
         self.pace.drift
             + self.pace.homing * home
             + self.pace.momentum * self.echo
             + self.deviation * surprises
             + planted
+            + signed
     }
 
     fn advance(&mut self, config: &SimConfig) {
@@ -251,12 +275,14 @@ impl MarketState {
         }
         let burst = self.bursts.as_mut().and_then(Bursts::next);
         change += burst.map_or(0.0, |way| way * BURST_RETURN * self.deviation);
+        let shown = self.signs.as_mut().map_or(Shown::default(), Signs::next);
+        change += shown.way * SIGN_RETURN * self.deviation;
         let change = change.clamp(-LARGEST_RETURN, LARGEST_RETURN);
         self.price = (self.price * (1.0 + change)).clamp(PRICES.0, PRICES.1);
 
         let loudest = LARGEST_ECHO * self.deviation;
         self.echo = change.clamp(-loudest, loudest);
-        self.volume_surprise = if burst.is_some() { BURST_VOLUME } else { busy };
+        self.volume_surprise = if burst.is_some() { BURST_VOLUME } else { shown.volume.unwrap_or(busy) };
         self.gas_surprise = gas;
         let (with, apart) = self.pace.leverage;
         let volatile = with * own + apart * volatile;
@@ -270,8 +296,9 @@ impl MarketState {
         }
         // Market makers step back when volatility surprises.
         self.log_depth = self.pace.depth.next(self.log_depth, -volatile);
-        let gas = self.log_gas + swing.gas;
-        self.tape.push(seen(self.closed, self.price, self.volume_surprise, gas, self.log_depth));
+        // Of gas and depth a sign is no more than what this bar shows: neither goes on from it.
+        let (gas, depth) = (self.log_gas + swing.gas + shown.gas, self.log_depth + shown.depth);
+        self.tape.push(seen(self.closed, self.price, self.volume_surprise, gas, depth));
         self.turn(config);
     }
 
@@ -293,7 +320,7 @@ impl MarketState {
             self.relations_until = change(self.closed, config, &mut self.ties);
         }
         if regime || relations {
-            self.pace = Pace::new(config.bar, config.edge_bps.is_some(), self.regime, &self.relations);
+            self.pace = Pace::new(config.bar, is_fair(config), self.regime, &self.relations);
         }
     }
 
@@ -321,13 +348,15 @@ fn seen(closed: Time, price: f64, volume_surprise: f64, log_gas: f64, log_depth:
     }
 }
 
+/// Whether nothing leads to the next return but what was planted.
+fn is_fair(config: &SimConfig) -> bool {
+    config.edge_bps.is_some() || config.edge.is_some()
+}
+
 /// Draws relations. In a fair market nothing leads to the next return; volatility and gas fade as elsewhere.
 fn draw(config: &SimConfig, ties: &mut Chance) -> Relations {
     let drawn = Relations::draw(ties);
-    match config.edge_bps {
-        Some(_) => Relations { momentum: 0.0, volume_lead: 0.0, gas_lead: 0.0, ..drawn },
-        None => drawn,
-    }
+    if is_fair(config) { Relations { momentum: 0.0, volume_lead: 0.0, gas_lead: 0.0, ..drawn } } else { drawn }
 }
 
 fn later(from: Time, mean_days: f64, chance: &mut Chance) -> Time {

@@ -7,7 +7,7 @@ use std::f64::consts::TAU;
 use crate::chance::{Chance, Odds};
 
 /// How long the price drifts after a burst.
-const DRIFT_BARS: u32 = 24;
+pub(super) const DRIFT_BARS: u32 = 24;
 /// Bars from one burst to the next, on average.
 const BETWEEN_BURSTS: f64 = 150.0;
 /// The return added by a burst to its own bar, in deviations.
@@ -103,4 +103,4 @@ impl Tide {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -38,6 +38,13 @@ fn the_staged_markets_conform() {
 }
 
 #[test]
+fn markets_with_an_edge_that_moves_conform() {
+    for (seed, edge_bps, move_days) in [(1, 45, 0.0), (2, 45, 0.1), (3, 0, 30.0), (4, 1_000, 30.0)] {
+        check(&Spec::Edge { seed, bar_ms: 40_000, edge_bps, move_days });
+    }
+}
+
+#[test]
 fn the_job_queue_conforms() {
     for (seed, bar_ms) in [(1, 40_000), (2, 300_000)] {
         check(&Spec::Queue { seed, bar_ms });
@@ -256,6 +263,7 @@ fn instincts_speak_of_declared_features_and_domains_and_leave_room_to_explore() 
     let worlds = [
         Spec::Sim { seed: 1, bar_ms: 40_000, relations_change_days: 0.0, edge_bps: None, flip_days: None },
         Spec::Sim { seed: 1, bar_ms: 3_600_000, relations_change_days: 0.0, edge_bps: None, flip_days: None },
+        Spec::Edge { seed: 1, bar_ms: 40_000, edge_bps: 45, move_days: 30.0 },
         Spec::Queue { seed: 1, bar_ms: 40_000 },
     ];
     for spec in worlds {

@@ -1,9 +1,10 @@
 //! `demo`: what mortality is for, in a minute, with nothing to set up and nothing left behind. Two golems live in one market;
 //! it turns; the one that has stopped learning dies of being wrong, the other lives on, and so does an heir of the dead one.
 //! It runs what `golem run` runs; only the figures are chosen so that a life is short, and they are ordinary keys of
-//! golem.toml.
+//! golem.toml. In a second act two more act, or do not, on what there is to know.
 
 mod screen;
+mod second;
 mod story;
 
 use std::path::Path;
@@ -80,6 +81,9 @@ pub(crate) fn demo(args: &DemoArgs, json: bool) -> Result<ExitCode, Error> {
     };
     let Some(heir) = succeed(&home, args.seed, &dead, &mut screen)? else { return Ok(stopped()) };
     reckon(&[&dead, &other, &heir], &mut screen)?;
+    if !second::second_act(&home, args.seed, &mut screen)? {
+        return Ok(stopped());
+    }
     screen.head("One life proves nothing, for it or against it.")?;
     screen.say("Thousands of runs: docs/results.md, and `bardo lab lives` for your own.")?;
     screen.say(&match &args.keep {
@@ -121,10 +125,20 @@ fn live(home: &Home, seed: u64, screen: &mut Screen) -> Result<Option<(GolemHome
     Ok((ending == Ending::Dead).then_some((place, looks)))
 }
 
-/// One of the two, in the market of this seed.
+/// One of the two of the first act, in the market of this seed.
 fn newborn(home: &Home, seed: u64, name: &str, more: &[&str]) -> Result<(GolemHome, Living), Error> {
-    let mut flags: Vec<String> = CONSTITUTION.iter().chain(more).map(|flag| (*flag).to_owned()).collect();
-    flags.push(format!("world.seed={seed}"));
+    let flags: Vec<String> = CONSTITUTION.iter().chain(more).map(|flag| (*flag).to_owned()).collect();
+    make_golem(home, seed, name, &flags)
+}
+
+/// The settings of the second act: an ordinary golem's, but that it does not dream.
+fn without_dreams(world: &str) -> [String; 2] {
+    [format!("world.kind={world}"), "dream.enabled=false".to_owned()]
+}
+
+/// A golem of these settings, with the seed for its world and its chance.
+fn make_golem(home: &Home, seed: u64, name: &str, flags: &[String]) -> Result<(GolemHome, Living), Error> {
+    let flags = [flags, &[format!("world.seed={seed}")]].concat();
     let settings = Settings::load(File::Golem, None, std::iter::empty(), &flags)?;
     let spec = shell::life::newborn::spec(home, &settings, Some(seed))?;
     let (runtime, name): (_, Name) = (Runtime::of(home), name.parse().expect("a name"));
@@ -257,9 +271,6 @@ fn reckon(all: &[&GolemHome], screen: &mut Screen) -> Result<(), Error> {
         let (golem, _) = vault::Reader::open(&place.database())?.wake()?;
         let life = golem.life();
         let books = Books::of(life);
-        let capital = books.returned.capital + books.left.capital + books.unrealised + books.harvested;
-        let share =
-            if books.given.capital.is_positive() { capital.as_f64() / books.given.capital.as_f64() - 1.0 } else { 0.0 };
         let now = if life.is_dead() { "dead" } else { "alive" };
         let text = format!(
             "  {:<8} {:>6.1} {:>6.2} {:>9} {:>9}  {now}",
@@ -267,11 +278,18 @@ fn reckon(all: &[&GolemHome], screen: &mut Screen) -> Result<(), Error> {
             days(life.age()),
             life.vitality().epistemic,
             output::cents(books.spent + books.gas),
-            output::percent(share, 2)
+            output::percent(return_on(life), 2)
         );
         screen.figures(&line("reckoning", life, text))?;
     }
     Ok(())
+}
+
+/// The return on its capital, with what it still holds at its worth.
+fn return_on(life: &Life) -> f64 {
+    let books = Books::of(life);
+    let capital = books.returned.capital + books.left.capital + books.unrealised + books.harvested;
+    if books.given.capital.is_positive() { capital.as_f64() / books.given.capital.as_f64() - 1.0 } else { 0.0 }
 }
 
 /// Tells a life as it is acknowledged.

@@ -18,7 +18,7 @@ const WIDE: u16 = 110;
 pub(super) fn draw(app: &App, look: Styles, frame: &mut Frame<'_>, area: Rect) {
     let (listed, wide) = (app.listed(), area.width >= WIDE);
     if app.golems.is_empty() {
-        return nothing(frame, area, "no golems yet; make one with `bardo golem new NAME --world sim`");
+        return nothing(frame, area, "no golems yet; make one with `bardo golem new NAME --world edge`");
     }
     let [head, room] = rows(area, [Constraint::Length(1), Constraint::Fill(1)]);
     frame.render_widget(Line::from(summary(app, look)), head);

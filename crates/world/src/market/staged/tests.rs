@@ -36,7 +36,7 @@ fn mean(of: &[f64]) -> (f64, f64) {
     (mean, libm::sqrt(variance / n))
 }
 
-fn check_mean(of: &[f64], expected: f64, what: &str) {
+pub(crate) fn check_mean(of: &[f64], expected: f64, what: &str) {
     let (mean, error) = mean(of);
     assert!((mean - expected).abs() < 3.0 * error, "{what}: {mean:e} ± {error:e} for {expected:e}");
 }
