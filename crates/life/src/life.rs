@@ -31,7 +31,7 @@ use crate::policy::{Capital, Day, Execution, Flight, Held, Intent, Permit, Refus
 use crate::prediction::{Claim, Dated, Prediction, Seen, Voice};
 use crate::prose::Prose;
 use crate::regime::Regimes;
-use crate::rule::{Heuristic, Stake, text};
+use crate::rule::{Heuristic, OpenSample, Stake, text};
 use crate::stress::Stress;
 use crate::thought::Thoughts;
 use crate::time::{Span, Time};
@@ -126,6 +126,8 @@ pub struct Life {
     pub(crate) open: ArrayVec<VecDeque<Prediction>, { limits::DOMAINS }>,
     /// Looks whose holding is being followed, oldest first.
     pub(crate) stakes: VecDeque<Stake>,
+    /// Samples of fragments that have begun, at most one a slot.
+    pub(crate) sampling: Vec<OpenSample>,
     /// Which slots were awake at the newest look.
     pub(crate) awake: u64,
     /// The time of the newest look.
@@ -226,6 +228,7 @@ impl Life {
             trust: birth.world.domains.iter().map(|domain| trusted(&birth, &domain.name)).collect(),
             open: (0..domains).map(|_| VecDeque::new()).collect(),
             stakes: VecDeque::new(),
+            sampling: Vec::new(),
             awake: 0,
             awake_at: Time::default(),
             regimes: Regimes::new(at, laws(birth.laws)),

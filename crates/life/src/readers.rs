@@ -21,7 +21,7 @@ use crate::phage::Phages;
 use crate::policy::{Capital, Day, Execution, Flight, Held, Intent, Permit, Refusal};
 use crate::prediction::{Claim, Dated, Prediction, Seen};
 use crate::regime::Regimes;
-use crate::rule::{Heuristic, Stake};
+use crate::rule::{Heuristic, OpenSample, Stake};
 use crate::stress::Stress;
 use crate::thought::Thoughts;
 use crate::time::{Span, Time};
@@ -118,6 +118,11 @@ impl Life {
     /// Looks whose holding is being followed, oldest first.
     pub fn stakes(&self) -> &VecDeque<Stake> {
         &self.stakes
+    }
+
+    /// Samples of fragments that have begun.
+    pub fn sampling(&self) -> &[OpenSample] {
+        &self.sampling
     }
 
     /// Which slots were awake at the newest look.

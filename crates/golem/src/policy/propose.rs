@@ -5,6 +5,7 @@ use life::money::Usdc;
 use life::mortality::phase::Phase;
 use life::mortality::{Partition, economic};
 use life::policy::{Day, Event, Flight, Proposal, Refusal, Stage, TELL_AGAIN, caution, gate};
+use life::rule::WHOLE;
 use life::rule::vote::{self, Evidence};
 use life::time::Time;
 use life::world::Effect;
@@ -119,7 +120,7 @@ fn shown(life: &Life, bps: f64) -> Result<Option<Evidence>, Refusal> {
     if life.constitution().mind.kind == MindKind::Reflex {
         return Ok(None);
     }
-    let evidence = vote::evidence(life).ok_or(Refusal::Unproven)?;
+    let evidence = vote::backing(life).ok_or(Refusal::Unproven)?;
     let domain = &life.epistemic().domains[usize::from(evidence.domain)];
     if domain.resolved < u64::from(life.constitution().mind.samples) {
         return Err(Refusal::Unproven);
@@ -127,7 +128,7 @@ fn shown(life: &Life, bps: f64) -> Result<Option<Evidence>, Refusal> {
     if evidence.lower <= life.execution().round_trip() {
         return Err(Refusal::NoEdge);
     }
-    if bps > f64::from(cap_bps(evidence.hits)) { Err(Refusal::HitRate) } else { Ok(Some(evidence)) }
+    if bps > f64::from(allowed_bps(life, &evidence)) { Err(Refusal::HitRate) } else { Ok(Some(evidence)) }
 }
 
 /// The most to commit by how often it was worth it.
@@ -137,6 +138,13 @@ fn cap_bps(hits: f64) -> u32 {
         hits if hits < 0.60 => 1_000,
         _ => 2_500,
     }
+}
+
+/// The most to commit on this evidence: a fragment asks for a share of what the cage allows.
+fn allowed_bps(life: &Life, evidence: &Evidence) -> u32 {
+    let cap = cap_bps(evidence.hits).min(life.policy().per_action_bps);
+    let share = evidence.fragment.map_or(WHOLE, |fragment| fragment.share);
+    cap * u32::from(share) / u32::from(WHOLE)
 }
 
 /// The largest size that everything allows: the record so far, the share and the sum of one action, the rest of the
@@ -196,14 +204,17 @@ pub(crate) fn decide(draft: &mut Draft<'_>) {
     }
 }
 
-/// Goes in when the vote is worth its cost, out when the time is up or the vote has turned.
+/// Goes in when the vote or a fragment is worth its cost; out when the time is up or the vote has turned, and what a
+/// fragment has taken up by that fragment's way out.
 fn by_vote(draft: &mut Draft<'_>) -> Option<Proposal> {
-    let evidence = vote::evidence(draft);
-    let one_way = draft.execution().one_way();
     if draft.capital().holding <= 0 {
-        let evidence = evidence.filter(|evidence| evidence.lower > draft.execution().round_trip())?;
-        return adding(draft, draft.at(), cap_bps(evidence.hits));
+        let evidence = vote::backing(draft).filter(|evidence| evidence.lower > draft.execution().round_trip())?;
+        return adding(draft, draft.at(), allowed_bps(draft, &evidence));
     }
+    if let Some(exit) = draft.held().and_then(|held| held.exit) {
+        return if exit.due { giving_up(draft) } else { overdue(draft) };
+    }
+    let (evidence, one_way) = (vote::evidence(draft), draft.execution().one_way());
     let turned = evidence.is_some_and(|evidence| evidence.upper < -one_way);
     let due = draft.held().is_none_or(|held| held.until <= draft.at());
     let keeps = stress::allowed(draft).keep;
@@ -211,15 +222,18 @@ fn by_vote(draft: &mut Draft<'_>) -> Option<Proposal> {
         draft.emit(Event::Renewed { until: draft.at() + vote::holding(draft) });
         return None;
     }
-    let action = draft.birth().world.action(Effect::Reduces)?;
-    (turned || due).then_some(Proposal { action, size: 1.0 })
+    if turned || due { giving_up(draft) } else { None }
+}
+
+/// A proposal to give up all that is held.
+fn giving_up(life: &Life) -> Option<Proposal> {
+    Some(Proposal { action: life.birth().world.action(Effect::Reduces)?, size: 1.0 })
 }
 
 /// A proposal to give up what is held once its time is over, where no voice renews it.
 fn overdue(life: &Life) -> Option<Proposal> {
     let due = life.held().is_none_or(|held| held.until <= life.now());
-    let action = life.birth().world.action(Effect::Reduces)?;
-    (life.capital().holding > 0 && due).then_some(Proposal { action, size: 1.0 })
+    if life.capital().holding > 0 && due { giving_up(life) } else { None }
 }
 
 /// The reflex's idea of acting: take up exposure, give it up again, in turn.
@@ -229,7 +243,7 @@ fn by_calendar(life: &Life) -> Option<Proposal> {
         return None;
     }
     if life.capital().holding > 0 {
-        return Some(Proposal { action: life.birth().world.action(Effect::Reduces)?, size: 1.0 });
+        return giving_up(life);
     }
     adding(life, life.now(), life.policy().per_action_bps)
 }

@@ -59,7 +59,8 @@ pub fn message<'a>(event: &'a Event, life: &'a Life) -> Option<Message<'a>> {
             | rule::Event::Voided { .. }
             | rule::Event::Weighed { .. }
             | rule::Event::Judged { .. }
-            | rule::Event::Promoted { .. },
+            | rule::Event::Promoted { .. }
+            | rule::Event::Left { .. },
         ) => None,
     }
 }

@@ -7,6 +7,7 @@
 mod apply;
 mod blend;
 mod event;
+mod fragment;
 pub mod learning;
 pub mod schema;
 mod slots;
@@ -17,6 +18,9 @@ pub mod vote;
 pub(crate) use apply::{apply, begin_look, pay_out};
 pub use blend::{Blend, Mix, Term, Terms};
 pub use event::Event;
+pub use fragment::{
+    Fragment, OpenSample, WHOLE, WayOut, exits, has_failed, room_for_fragments, surely_costs, surely_pays,
+};
 pub(crate) use learning::forecast;
 pub use slots::{free_slot, ideas_every, is_tried, room_for_blends, slots};
 pub use state::{Comparison, Condition, Heuristic, Is, Paid, Provenance, Said, Stake, Stance, neutral, rounded};

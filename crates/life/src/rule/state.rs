@@ -6,7 +6,7 @@ use arrayvec::ArrayVec;
 use serde::{Deserialize, Serialize};
 
 use super::blend::UNSURE;
-use super::{Blend, Mix};
+use super::{Blend, Fragment, Mix};
 use crate::laws::Laws;
 use crate::limits;
 use crate::money::Usdc;
@@ -35,13 +35,15 @@ pub enum Is {
 pub struct Condition(pub ArrayVec<Comparison, { limits::COMPARISONS }>);
 
 /// The action that a heuristic suggests.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stance {
     #[default]
     Watch,
     Add,
     Reduce,
+    /// Add, with a way out and a size.
+    Fragment(Fragment),
 }
 
 /// How a heuristic came to be.
@@ -273,8 +275,9 @@ pub struct Paid {
 }
 
 impl Paid {
-    pub(crate) fn learn(&mut self, stake: &Stake, gain: f64, cost: f64, laws: &Laws) {
-        if stake.made < self.until {
+    /// Learns what holding over a stretch of time paid, unless some of it is counted already.
+    pub(crate) fn learn(&mut self, (made, due): (Time, Time), gain: f64, cost: f64, laws: &Laws) {
+        if made < self.until {
             return;
         }
         let keep = 1.0 - 1.0 / laws.paid_memory;
@@ -282,7 +285,7 @@ impl Paid {
         self.sum = self.sum * keep + gain;
         self.squares = self.squares * keep + gain * gain;
         self.wins = self.wins * keep + f64::from(u8::from(gain > cost));
-        self.until = stake.due;
+        self.until = due;
     }
 
     pub fn mean(&self) -> f64 {
