@@ -199,6 +199,8 @@ pub struct Laws {
     pub fragment_sureness: f64,
     /// Ticks after which a fragment whose condition hardly ever holds has been tried.
     pub fragment_patience: u64,
+    /// Whether a stable golem that earns less than it costs spends its ideas on what could pay.
+    pub seeks_revenue: bool,
 }
 
 // Life has room for what the laws want kept.
@@ -307,6 +309,7 @@ const FIRST: Laws = Laws {
     fragments: 0,
     fragment_sureness: 0.0,
     fragment_patience: 0,
+    seeks_revenue: false,
 };
 
 /// The second laws: no heuristic is scored by what it learned after its claim, and no voice is followed further than
@@ -328,6 +331,7 @@ const THIRD: Laws = Laws {
     fragments: 8,
     fragment_sureness: 1.0,
     fragment_patience: 8_000,
+    seeks_revenue: true,
     ..SECOND
 };
 
@@ -432,7 +436,7 @@ mod tests {
              [-0.3, 0.4, -0.4], [-0.4, -0.2, -0.4]], great_loss: 0.05, missed: 0.02, \
              dream_confirms: 0.1, dream_contradicts: 0.05, dream_blocked: 0.1, honest: false, trust_pace: 0.0, trust_share: 0.0, \
              trust_steady: 3.0, trust_slowest: 0.5, trust_fastest: 4.0, trust_record: 20.0, trust_memory: 1.0, blend_memory: 1000.0, blend_least: 4.0, bets: [0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5], proof: 0.0, alike_fitness: 0.95, chain_kept: 200.0, chain_even: 2.0, dated_window: 100.0, dated_doubt: 1.0, \
-             fragments: 0, fragment_sureness: 0.0, fragment_patience: 0 }"
+             fragments: 0, fragment_sureness: 0.0, fragment_patience: 0, seeks_revenue: false }"
         );
         let shown = format!("{:?}", laws(2).unwrap());
         let (_, since) = shown.split_once("dream_blocked: 0.1, ").unwrap();
@@ -441,7 +445,7 @@ mod tests {
             "honest: true, trust_pace: 3.0, trust_share: 0.0008333333333333334, trust_steady: 3.0, trust_slowest: 0.5, trust_fastest: 4.0, \
              trust_record: 20.0, trust_memory: 500.0, \
              blend_memory: 1000.0, blend_least: 4.0, bets: [0.525, 0.575, 0.625, 0.675, 0.725, 0.775, 0.825, 0.875, 0.925, 0.975], proof: 20.0, alike_fitness: 0.95, chain_kept: 200.0, chain_even: 2.0, dated_window: 100.0, dated_doubt: 1.0, \
-             fragments: 0, fragment_sureness: 0.0, fragment_patience: 0 }"
+             fragments: 0, fragment_sureness: 0.0, fragment_patience: 0, seeks_revenue: false }"
         );
         assert!(laws(NEWEST).is_some() && laws(NEWEST + 1).is_none());
     }

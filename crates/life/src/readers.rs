@@ -216,6 +216,11 @@ impl Life {
         self.stopped
     }
 
+    /// What its owner would rather avoid holds at present.
+    pub fn avoiding(&self) -> bool {
+        self.avoiding
+    }
+
     /// The last refusal of an idea of its own, and when.
     pub fn refused(&self) -> Option<(Refusal, u64)> {
         self.refused

@@ -4,11 +4,11 @@ use life::constitution::{MindKind, OnDeath};
 use life::money::Usdc;
 use life::mortality::phase::Phase;
 use life::mortality::{Partition, economic};
-use life::policy::{Day, Event, Flight, Proposal, Refusal, Stage, TELL_AGAIN, caution, gate};
-use life::rule::WHOLE;
+use life::policy::{Day, Event, Flight, Proposal, Refusal, Stage, TELL_AGAIN, caution, gate, preference};
 use life::rule::vote::{self, Evidence};
+use life::rule::{self, WHOLE};
 use life::time::Time;
-use life::world::Effect;
+use life::world::{Effect, Observation};
 use life::{Draft, Life, outside, stress};
 
 use super::sending::intend;
@@ -91,6 +91,9 @@ fn add(life: &Life, at: Time, action: u8, size: f64) -> Result<CagedOrder, Refus
     if bps > f64::from(policy.per_action_bps) {
         return Err(Refusal::PerAction);
     }
+    if bps > f64::from(life.constitution().strategy.narrowed(policy.per_action_bps)) {
+        return Err(Refusal::Strategy);
+    }
     if day.actions >= policy.actions_per_day {
         return Err(Refusal::ActionsPerDay);
     }
@@ -128,7 +131,18 @@ fn shown(life: &Life, bps: f64) -> Result<Option<Evidence>, Refusal> {
     if evidence.lower <= life.execution().round_trip() {
         return Err(Refusal::NoEdge);
     }
-    if bps > f64::from(allowed_bps(life, &evidence)) { Err(Refusal::HitRate) } else { Ok(Some(evidence)) }
+    if !vote::is_wanted(life, &evidence) {
+        return Err(Refusal::Strategy);
+    }
+    let allowed = allowed_bps(life, &evidence);
+    if bps > f64::from(allowed) {
+        return Err(Refusal::HitRate);
+    }
+    if bps > f64::from(life.constitution().strategy.narrowed(allowed)) {
+        Err(Refusal::Strategy)
+    } else {
+        Ok(Some(evidence))
+    }
 }
 
 /// The most to commit by how often it was worth it.
@@ -153,7 +167,8 @@ fn size(life: &Life, at: Time, cap: u32) -> f64 {
     let policy = &life.policy();
     let left = (policy.per_day_most - Day::of(life, at).value).max(Usdc::ZERO).min(policy.per_action_most);
     let worth = life.capital().worth(life.seen().unit).as_f64();
-    let share = f64::from(cap.min(policy.per_action_bps)) / 10_000.0;
+    let narrowed = life.constitution().strategy.narrowed(cap.min(policy.per_action_bps));
+    let share = f64::from(narrowed) / 10_000.0;
     // Whole basis points, rounded down, so that what is worked out from them stays within the sum.
     if worth > 0.0 { share.min((left.as_f64() / worth * 10_000.0).floor() / 10_000.0) } else { share }
 }
@@ -192,7 +207,7 @@ pub(crate) fn decide(draft: &mut Draft<'_>) {
     }
     let proposal = match draft.constitution().mind.kind {
         MindKind::Rules => by_vote(draft).or_else(|| outside::proposal(draft)),
-        MindKind::Reflex => by_calendar(draft),
+        MindKind::Reflex => by_calendar(draft).or_else(|| outstayed(draft)),
         MindKind::Outside => outside::proposal(draft).or_else(|| overdue(draft)),
     };
     let Some(proposal) = proposal else { return };
@@ -200,6 +215,17 @@ pub(crate) fn decide(draft: &mut Draft<'_>) {
         let told = draft.refused().is_some_and(|(last, tick)| last == rule && draft.tick() < tick + TELL_AGAIN);
         if !told {
             draft.emit(Event::Refused { rule });
+        }
+    }
+}
+
+/// Notes whether what its owner would rather avoid holds at the newest bar.
+pub(crate) fn look_out(draft: &mut Draft<'_>, observation: &Observation) {
+    let strategy = &draft.constitution().strategy;
+    if let (Some(avoided), Some(bar)) = (preference::avoided(strategy, &draft.birth().world), observation.bars.last()) {
+        let holds = avoided.holds(&bar.features);
+        if holds != draft.avoiding() {
+            draft.emit(Event::Avoided { holds });
         }
     }
 }
@@ -217,9 +243,9 @@ fn by_vote(draft: &mut Draft<'_>) -> Option<Proposal> {
     let (evidence, one_way) = (vote::evidence(draft), draft.execution().one_way());
     let turned = evidence.is_some_and(|evidence| evidence.upper < -one_way);
     let due = draft.held().is_none_or(|held| held.until <= draft.at());
-    let keeps = stress::allowed(draft).keep;
+    let keeps = stress::allowed(draft).keep && draft.constitution().strategy.hold.is_none();
     if due && !turned && keeps && evidence.is_some_and(|evidence| evidence.lower > 0.0) {
-        draft.emit(Event::Renewed { until: draft.at() + vote::holding(draft) });
+        draft.emit(Event::Renewed { until: draft.at() + rule::holding(draft) });
         return None;
     }
     if turned || due { giving_up(draft) } else { None }
@@ -234,6 +260,11 @@ fn giving_up(life: &Life) -> Option<Proposal> {
 fn overdue(life: &Life) -> Option<Proposal> {
     let due = life.held().is_none_or(|held| held.until <= life.now());
     if life.capital().holding > 0 && due { giving_up(life) } else { None }
+}
+
+/// A proposal to give up what has been held for as long as its owner would have it held.
+fn outstayed(life: &Life) -> Option<Proposal> {
+    life.constitution().strategy.hold.and_then(|_| overdue(life))
 }
 
 /// The reflex's idea of acting: take up exposure, give it up again, in turn.

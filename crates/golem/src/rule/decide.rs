@@ -1,6 +1,7 @@
 //! The rule mind at work: which heuristics have a say now, what they expect together, and what to try next.
 
 use life::goal::{self, Ended, Goal};
+use life::mortality::economic;
 use life::prediction::{Departures, Voice};
 use life::rule::{
     Comparison, Condition, Event, Heuristic, Is, Provenance, Stance, Term, Terms, free_slot, ideas_every, is_tried,
@@ -103,7 +104,8 @@ fn explore(draft: &mut Draft<'_>, features: &Features) {
         return;
     }
     let Some(slot) = free_slot(draft) else { return };
-    let heuristic = mixture(draft, features).unwrap_or_else(|| idea(draft, features));
+    let mixture = if economic::seeks_revenue(draft) { None } else { mixture(draft, features) };
+    let heuristic = mixture.unwrap_or_else(|| idea(draft, features));
     draft.emit(Event::Adopted { slot: slot as u8, heuristic: Box::new(heuristic), night: None });
 }
 
@@ -198,6 +200,11 @@ fn idea(life: &Life, features: &Features) -> Heuristic {
     if stress::enforced(life) && life.stress().find(Kind::Futility, Some(domain as u8)).is_some() {
         domain = dice.below(life.birth().world.domains.len());
     }
+    domain = preferred(life, &mut dice).unwrap_or(domain);
+    // Where more goes out than comes in, about what could pay.
+    if economic::seeks_revenue(life) {
+        domain = fragments::paying(life, &mut dice).unwrap_or(domain);
+    }
     let mut condition = Condition::default();
     for _ in 0..=dice.below(2) {
         let feature = dice.below(features.len());
@@ -214,6 +221,17 @@ fn idea(life: &Life, features: &Features) -> Heuristic {
     let id = life.heuristics_made() + 1;
     let idea = Heuristic::new(id, condition, domain as u8, kind, Stance::Watch, Provenance::Explored, life.tick());
     fragments::venture(life, idea, features, &mut dice)
+}
+
+/// One of the domains its owner prefers, if any were named.
+fn preferred(life: &Life, dice: &mut Dice) -> Option<usize> {
+    let strategy = &life.constitution().strategy;
+    if strategy.domains.is_empty() {
+        return None;
+    }
+    let domains = life.birth().world.domains.iter().enumerate();
+    let named: Vec<usize> = domains.filter(|(_, spec)| strategy.prefers(&spec.name)).map(|(at, _)| at).collect();
+    named.get(dice.below(named.len())).copied()
 }
 
 /// The hypotheses whose condition holds, one bit each.

@@ -2,9 +2,10 @@
 //! has paid.
 
 use life::goal::{self, Ended, Goal};
+use life::mortality::economic;
 use life::rule::{
-    Comparison, Event, Fragment, Heuristic, Is, Stance, WHOLE, room_for_fragments, rounded, surely_costs, surely_pays,
-    vote,
+    self, Comparison, Event, Fragment, Heuristic, Is, Stance, WHOLE, room_for_fragments, rounded, surely_costs,
+    surely_pays,
 };
 use life::world::{DomainKind, Effect, Features};
 use life::{Draft, Life};
@@ -20,10 +21,12 @@ const MOVES: [f64; 3] = [1.0, 2.0, 4.0];
 /// The smallest move that a way out is made of, in basis points.
 const SMALLEST: f64 = 5.0;
 
-/// The idea as a fragment, every other time where taking up exposure could pay.
+/// The idea as a fragment, where taking up exposure could pay: every other time, and always where revenue is sought.
 pub(super) fn venture(life: &Life, idea: Heuristic, features: &Features, dice: &mut Dice) -> Heuristic {
-    let acts = life.birth().world.action(Effect::Adds).is_some() && pays(life, idea.domain);
-    if room_for_fragments(life) == 0 || !acts || dice.below(2) == 0 {
+    if room_for_fragments(life) == 0 || !pays(life, idea.domain) {
+        return idea;
+    }
+    if dice.below(2) == 0 && !economic::seeks_revenue(life) {
         return idea;
     }
     let known: Vec<&Heuristic> = life.playbook().iter().filter(|h| has_paid(life, h)).collect();
@@ -40,10 +43,21 @@ pub(super) fn venture(life: &Life, idea: Heuristic, features: &Features, dice: &
     Heuristic { condition, domain, stance, voice: false, ..idea }
 }
 
-/// Whether what is expected of a domain is about which way to go.
+/// One of the domains in which taking up exposure could pay, if there are any.
+pub(super) fn paying(life: &Life, dice: &mut Dice) -> Option<usize> {
+    let all = life.birth().world.domains.iter().enumerate();
+    let wanted = all.filter(|(at, spec)| pays(life, *at as u8) && life.constitution().strategy.prefers(&spec.name));
+    let domains: Vec<usize> = wanted.map(|(at, _)| at).collect();
+    domains.get(dice.below(domains.len())).copied()
+}
+
+/// Whether taking up exposure could pay by what is expected of a domain: it says which way things go, or a rule has
+/// a side in it.
 fn pays(life: &Life, domain: u8) -> bool {
+    let world = &life.birth().world;
     let sided = |h: &Heuristic| h.domain == domain && h.stance.adds();
-    life.birth().world.domains[usize::from(domain)].kind == DomainKind::Direction || life.playbook().iter().any(sided)
+    let directed = world.domains[usize::from(domain)].kind == DomainKind::Direction;
+    world.action(Effect::Adds).is_some() && (directed || life.playbook().iter().any(sided))
 }
 
 /// Whether holding has paid more than it costs while a rule's condition held, as far as is known.
@@ -53,12 +67,13 @@ fn has_paid(life: &Life, heuristic: &Heuristic) -> bool {
         && heuristic.paid.mean() > life.execution().round_trip()
         && heuristic.blend.is_none()
         && pays(life, heuristic.domain)
+        && life.constitution().strategy.prefers(&life.birth().world.domains[usize::from(heuristic.domain)].name)
 }
 
 /// A way out: a time always, and a turn of a feature or a gain and a loss besides, or neither.
 fn way_out(life: &Life, features: &Features, dice: &mut Dice) -> Fragment {
     let bar = life.birth().world.bar.as_millis().max(1);
-    let usual = vote::holding(life).as_millis() / bar;
+    let usual = rule::holding(life).as_millis() / bar;
     let bars = u32::try_from(usual / PARTS[dice.below(PARTS.len())]).unwrap_or(u32::MAX).max(1);
     let mut fragment =
         Fragment { share: SHARES[dice.below(SHARES.len())], until: None, up: None, down: None, bars: Some(bars) };

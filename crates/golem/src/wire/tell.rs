@@ -175,7 +175,8 @@ fn of_policy<'a>(event: &'a policy::Event, life: &'a Life) -> Option<Message<'a>
         | Event::Sent { .. }
         | Event::Abandoned { .. }
         | Event::Renewed { .. }
-        | Event::Topped { .. } => return None,
+        | Event::Topped { .. }
+        | Event::Avoided { .. } => return None,
     })
 }
 

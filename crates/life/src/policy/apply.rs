@@ -51,6 +51,7 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
             let room = life.laws().scars_kept;
             life.knowing.scar(room);
         }
+        Event::Avoided { holds } => life.avoiding = *holds,
         Event::Topped { worth } => life.capital.peak = life.capital.peak.max(*worth),
         Event::Harvested { amount } => {
             assert!(amount.is_positive() && *amount <= life.capital.cash, "more is harvested than there is");
@@ -58,7 +59,8 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
             life.capital.shared_up_to = life.capital.result();
             life.capital.cash -= *amount;
             life.capital.harvested += *amount;
-            life.purse.credit += *amount;
+            let laws = life.laws();
+            life.purse.earn(*amount, life.age, laws);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Applying the events of heuristics, their claims and their stakes. It calculates and never decides.
 
-use super::{Event, Heuristic, Stake, fragment, holding, learning, slots};
+use super::{Event, Heuristic, Stake, holding, learning, sample, slots};
 use crate::constitution::{Measure, MindKind};
 use crate::daimon::{self, Felt};
 use crate::dream::{self, Change};
@@ -41,7 +41,7 @@ pub(crate) fn apply(life: &mut Life, event: &Event) {
                     None => heuristic.said.say(made, heuristic.effect),
                 }
                 if heuristic.fragment().is_some() {
-                    fragment::begin(life, slot);
+                    sample::begin(life, slot);
                 }
             }
             dream::said(life, at, made, staged, naive, fired);
@@ -61,7 +61,7 @@ pub(crate) fn apply(life: &mut Life, event: &Event) {
             daimon::feel(life, Felt::Validated);
         }
         Event::Left { samples, held } => {
-            slots(*samples).for_each(|slot| fragment::end(life, slot));
+            slots(*samples).for_each(|slot| sample::end(life, slot));
             if let Some(exit) = life.held.as_mut().and_then(|now| now.exit.as_mut()) {
                 exit.due |= *held;
             }

@@ -1,6 +1,6 @@
 //! The slots of the playbook: one bit each in every claim.
 
-use super::{Heuristic, Provenance, fragment};
+use super::{Heuristic, Provenance, sample};
 use crate::constitution::MindKind;
 use crate::life::Life;
 use crate::limits;
@@ -14,7 +14,7 @@ const STRETCHES: f64 = 3.0;
 /// rest.
 pub fn is_tried(life: &Life, heuristic: &Heuristic) -> bool {
     if heuristic.fragment().is_some() {
-        return fragment::is_tried(life, heuristic);
+        return sample::is_tried(life, heuristic);
     }
     let ahead = f64::from(life.looks_ahead(usize::from(heuristic.domain)));
     let trial = if life.laws().honest { TRIAL.max(STRETCHES * ahead) } else { TRIAL };
@@ -49,7 +49,7 @@ pub fn free_slot(life: &Life) -> Option<usize> {
     }
     let failed = |h: &Heuristic| match h.fragment() {
         _ if h.provenance == Provenance::Instinct => false,
-        Some(_) => fragment::has_failed(life, h),
+        Some(_) => sample::has_failed(life, h),
         None => is_tried(life, h) && (h.skill() <= 0.0 || !h.voice),
     };
     let candidates = life.playbook.iter().enumerate().filter(|(_, heuristic)| failed(heuristic));

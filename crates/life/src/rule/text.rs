@@ -102,7 +102,7 @@ impl Parsed {
             Stance::Reduce => " then reduce",
         };
         if let Stance::Fragment(fragment) = &self.stance {
-            text += &exit::print(fragment, &features)?;
+            text += &fragment.print(&features)?;
         }
         Ok(text)
     }

@@ -5,10 +5,9 @@
 //! that a number of samples is a number of independent ones. Beliefs have no weight: a vote counts what was shown,
 //! beyond what luck could have.
 
-use super::{Fragment, Heuristic, Paid, Stance, fragment, slots};
+use super::{Fragment, Heuristic, Paid, Stance, sample, slots};
 use crate::life::Life;
 use crate::outside;
-use crate::time::Span;
 use crate::world::DomainKind;
 
 /// The evidence of all heuristics awake on holding from here.
@@ -26,14 +25,6 @@ pub struct Evidence {
     pub voters: u64,
     /// The fragment that speaks for it, by which what is taken up is left again.
     pub fragment: Option<Fragment>,
-}
-
-/// How long exposure is held before it is reconsidered.
-pub fn holding(life: &Life) -> Span {
-    match life.birth.world.holding {
-        0 => crate::episode::horizon(life),
-        bars => life.birth.world.bar.times(u64::from(bars)),
-    }
 }
 
 /// Evidence on holding from here; none while no heuristic that is awake has seen enough.
@@ -92,7 +83,14 @@ pub fn backing(life: &Life) -> Option<Evidence> {
         return vote;
     }
     let shown = slots(life.awake).filter_map(|slot| alone(life, slot));
-    shown.chain(vote).max_by(|a, b| a.lower.total_cmp(&b.lower))
+    let wanted = |evidence: &Evidence| is_wanted(life, evidence);
+    shown.chain(vote).max_by(|a, b| wanted(a).cmp(&wanted(b)).then(a.lower.total_cmp(&b.lower)))
+}
+
+/// Whether the owner would have exposure taken up by this evidence.
+pub fn is_wanted(life: &Life, evidence: &Evidence) -> bool {
+    let domain = &life.birth.world.domains[usize::from(evidence.domain)];
+    life.constitution().strategy.prefers(&domain.name)
 }
 
 /// Evidence of one fragment on entering here and leaving by its way out.
@@ -102,7 +100,7 @@ fn alone(life: &Life, slot: usize) -> Option<Evidence> {
     if paid.samples < f64::from(life.constitution().mind.samples) {
         return None;
     }
-    let (gain, error) = (paid.mean(), fragment::sureness(life) * paid.error());
+    let (gain, error) = (paid.mean(), sample::sureness(life) * paid.error());
     Some(Evidence {
         gain,
         lower: gain - error,

@@ -13,25 +13,27 @@ const SHARES: [(&str, u16); 2] = [("half", 500), ("quarter", 250)];
 /// Basis points in one.
 const BPS: f64 = 10_000.0;
 
-/// The fragment in the words of the world, with a space before it.
-pub(super) fn print(fragment: &Fragment, names: &[&str]) -> Result<String, RuleError> {
-    let Fragment { share, until, up, down, bars } = fragment;
-    let word = SHARES.iter().find(|(_, known)| known == share).map(|(word, _)| (*word).to_owned());
-    let size = word.unwrap_or_else(|| percent(f64::from(*share) / f64::from(WHOLE)));
-    let mut text = if *share == WHOLE { String::new() } else { format!(" {size}") };
-    let mut ways = Vec::new();
-    if let Some(Comparison { feature, is, than }) = until {
-        let name = sayable(names, *feature).map_err(|problem| field("then.until", problem))?;
-        ways.push(format!("{name} {} {}", if *is == Is::Above { '>' } else { '<' }, number(*than)));
+impl Fragment {
+    /// The fragment in the words of the world, with a space before it.
+    pub(super) fn print(&self, names: &[&str]) -> Result<String, RuleError> {
+        let Fragment { share, until, up, down, bars } = self;
+        let word = SHARES.iter().find(|(_, known)| known == share).map(|(word, _)| (*word).to_owned());
+        let size = word.unwrap_or_else(|| percent(f64::from(*share) / f64::from(WHOLE)));
+        let mut text = if *share == WHOLE { String::new() } else { format!(" {size}") };
+        let mut ways = Vec::new();
+        if let Some(Comparison { feature, is, than }) = until {
+            let name = sayable(names, *feature).map_err(|problem| field("then.until", problem))?;
+            ways.push(format!("{name} {} {}", if *is == Is::Above { '>' } else { '<' }, number(*than)));
+        }
+        let share_of = |bps: u32| percent(f64::from(bps) / BPS);
+        ways.extend(up.map(|up| format!("up {}", share_of(up))));
+        ways.extend(down.map(|down| format!("down {}", share_of(down))));
+        ways.extend(bars.map(|bars| format!("{bars} bars")));
+        if !ways.is_empty() {
+            text += &format!(" until {}", ways.join(" or "));
+        }
+        Ok(text)
     }
-    let share_of = |bps: u32| percent(f64::from(bps) / BPS);
-    ways.extend(up.map(|up| format!("up {}", share_of(up))));
-    ways.extend(down.map(|down| format!("down {}", share_of(down))));
-    ways.extend(bars.map(|bars| format!("{bars} bars")));
-    if !ways.is_empty() {
-        text += &format!(" until {}", ways.join(" or "));
-    }
-    Ok(text)
 }
 
 impl TextReader<'_> {
