@@ -4,6 +4,7 @@
 //! the same laws may have different constitutions.
 
 mod cage;
+mod strategy;
 
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +16,7 @@ use crate::stress::Rates;
 use crate::time::{REFERENCE_TICK, Span, Time};
 
 pub use cage::{Caps, OnDeath, PolicyFigures};
+pub use strategy::StrategyFigures;
 
 /// Looks a grace period never falls below.
 const GRACE_FLOOR: f64 = 50.0;
@@ -51,6 +53,8 @@ pub struct Constitution {
     pub succession: SuccessionFigures,
     #[serde(default)]
     pub clade: CladeFigures,
+    #[serde(default, skip_serializing_if = "StrategyFigures::is_silent")]
+    pub strategy: StrategyFigures,
 }
 
 /// Settings for a golem among its owner's other golems.
@@ -614,6 +618,7 @@ impl Default for Constitution {
             mandate: MandateFigures::default(),
             succession: SuccessionFigures::default(),
             clade: CladeFigures::default(),
+            strategy: StrategyFigures::default(),
         }
     }
 }

@@ -27,11 +27,11 @@ use crate::mortality::{Epistemic, Purse, Vitality};
 use crate::outside::Outside;
 use crate::owner::{Deposit, Say};
 use crate::phage::Phages;
-use crate::policy::{Capital, Day, Execution, Flight, Held, Intent, Permit, Refusal};
+use crate::policy::{Capital, Day, Execution, Flight, Held, Intent, Permit, Refusal, preference};
 use crate::prediction::{Claim, Dated, Prediction, Seen, Voice};
 use crate::prose::Prose;
 use crate::regime::Regimes;
-use crate::rule::{Heuristic, Stake, text};
+use crate::rule::{Heuristic, OpenSample, Stake, text};
 use crate::stress::Stress;
 use crate::thought::Thoughts;
 use crate::time::{Span, Time};
@@ -126,6 +126,8 @@ pub struct Life {
     pub(crate) open: ArrayVec<VecDeque<Prediction>, { limits::DOMAINS }>,
     /// Looks whose holding is being followed, oldest first.
     pub(crate) stakes: VecDeque<Stake>,
+    /// Samples of fragments that have begun, at most one a slot.
+    pub(crate) sampling: Vec<OpenSample>,
     /// Which slots were awake at the newest look.
     pub(crate) awake: u64,
     /// The time of the newest look.
@@ -155,6 +157,8 @@ pub struct Life {
     pub(crate) held: Option<Held>,
     /// True while what is held has hit its stop and is being given up.
     pub(crate) stopped: bool,
+    /// True while what its owner would rather avoid holds.
+    pub(crate) avoiding: bool,
     /// The last refusal of an idea of its own, and when.
     pub(crate) refused: Option<(Refusal, u64)>,
     pub(crate) permits: ArrayVec<Permit, { limits::FLIGHTS }>,
@@ -179,6 +183,7 @@ impl Birth {
             return Err(Unsound::new(format!("this version does not know the stressor `{name}`; upgrade bardo")));
         }
         self.world.check()?;
+        preference::check(&self.constitution.strategy, &self.world).map_err(Unsound::new)?;
         let mut blends = 0;
         for instinct in &self.world.instincts {
             let parsed = text::parse(instinct, &self.world)
@@ -226,6 +231,7 @@ impl Life {
             trust: birth.world.domains.iter().map(|domain| trusted(&birth, &domain.name)).collect(),
             open: (0..domains).map(|_| VecDeque::new()).collect(),
             stakes: VecDeque::new(),
+            sampling: Vec::new(),
             awake: 0,
             awake_at: Time::default(),
             regimes: Regimes::new(at, laws(birth.laws)),
@@ -247,6 +253,7 @@ impl Life {
             intent: None,
             held: None,
             stopped: false,
+            avoiding: false,
             refused: None,
             permits: ArrayVec::new(),
             flights: ArrayVec::new(),

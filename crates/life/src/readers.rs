@@ -21,7 +21,7 @@ use crate::phage::Phages;
 use crate::policy::{Capital, Day, Execution, Flight, Held, Intent, Permit, Refusal};
 use crate::prediction::{Claim, Dated, Prediction, Seen};
 use crate::regime::Regimes;
-use crate::rule::{Heuristic, Stake};
+use crate::rule::{Heuristic, OpenSample, Stake};
 use crate::stress::Stress;
 use crate::thought::Thoughts;
 use crate::time::{Span, Time};
@@ -120,6 +120,11 @@ impl Life {
         &self.stakes
     }
 
+    /// Samples of fragments that have begun.
+    pub fn sampling(&self) -> &[OpenSample] {
+        &self.sampling
+    }
+
     /// Which slots were awake at the newest look.
     pub fn awake(&self) -> u64 {
         self.awake
@@ -209,6 +214,11 @@ impl Life {
     /// What is held has hit its stop and is being given up.
     pub fn stopped(&self) -> bool {
         self.stopped
+    }
+
+    /// What its owner would rather avoid holds at present.
+    pub fn avoiding(&self) -> bool {
+        self.avoiding
     }
 
     /// The last refusal of an idea of its own, and when.

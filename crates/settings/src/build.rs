@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use golem::constitution::{
     AffectFigures, Appraisal, Caps, CladeFigures, Clocks, Constitution, DreamFigures, DreamMethod, DreamSchedule,
     DreamTier, EconomicFigures, EpistemicFigures, Intensity, MandateFigures, Measure, Mind, MindKind, Mode, OnDeath,
-    PolicyFigures, Reflex, ReplayOrder, StochasticFigures, StressFigures, StressMode, SuccessionFigures,
-    ThoughtFigures, VitalityFigures,
+    PolicyFigures, Reflex, ReplayOrder, StochasticFigures, StrategyFigures, StressFigures, StressMode,
+    SuccessionFigures, ThoughtFigures, VitalityFigures,
 };
 use golem::stress;
 use tariff::{Named, Price};
@@ -19,6 +19,9 @@ use super::{ConfigError, File, Origin, Problem, Settings};
 /// How a night is split between its three inner phases.
 pub(super) const SPLIT: [&str; 3] =
     ["dream.phases.nrem_allocation", "dream.phases.rem_allocation", "dream.phases.integration_allocation"];
+
+/// The whole of a size, in basis points.
+pub(super) const WHOLE: u32 = 10_000;
 
 impl Settings {
     /// The constitution of a golem born of these settings.
@@ -66,6 +69,12 @@ impl Settings {
                 evidence: self.number("succession.evidence"),
             },
             clade: CladeFigures { share: self.flag("clade.enabled") },
+            strategy: StrategyFigures {
+                domains: self.names("strategy.domains").unwrap_or_default(),
+                hold: self.perhaps_span("strategy.hold"),
+                size_bps: Some(self.share("strategy.size")).filter(|size| *size < WHOLE),
+                avoid: self.text("strategy.avoid").map(str::to_owned),
+            },
             affect: AffectFigures {
                 appraisal: match self.text("mortality.affect.appraisal_model") {
                     Some("rule_based") if self.flag("mortality.affect.enabled") => Appraisal::RuleBased,

@@ -222,6 +222,11 @@ keys! {
     Golem "policy.cap.time", SettingKind::Maybe(&CALLING), "", "how long after its first call it may still call, in time that it has lived; empty for no cap";
     Golem "policy.cap.time_per_day", SettingKind::Maybe(&CALLING), "", "how long after a day's first call it may still call that day, in UTC; empty for no cap";
 
+    Golem "strategy.domains", SettingKind::Names, "", "domains you prefer: ideas are about them, and exposure is taken up by their evidence alone; empty for all";
+    Golem "strategy.hold", SettingKind::Maybe(&BEAT), "", "the longest that exposure is held, in whole bars of the world; empty for as long as is usual there";
+    Golem "strategy.size", SettingKind::Share { max: 1.0 }, "1", "share of the size that one action would be allowed otherwise";
+    Golem "strategy.avoid", SettingKind::Text, "", "what you would rather avoid, such as vol_168 > 2%, in the words of a rule's condition; no exposure is taken up while it holds";
+
     Golem "mind.kind", SettingKind::Choice(&["rules", "reflex", "outside"]), "rules", "what makes its claims: heuristics that learn, a forecast of more of the same, or an agent of yours";
     Golem "mind.learning", SettingKind::Bool, "true", "heuristics learn from what came of their claims";
     Golem "mind.learn_until", SettingKind::Maybe(&SettingKind::Span { min: Span::seconds(1), max: Span::DAY.times(36_500) }), "", "age at which heuristics stop learning; for experiments, empty for never";

@@ -8,15 +8,15 @@ use golem::Usdc;
 use golem::constitution::{
     AffectFigures, Appraisal, Caps, CladeFigures, Clocks, Constitution, DreamFigures, DreamMethod, DreamSchedule,
     DreamTier, EconomicFigures, EpistemicFigures, Intensity, MandateFigures, Measure, Mind, MindKind, Mode, OnDeath,
-    PolicyFigures, Reflex, ReplayOrder, StochasticFigures, StressFigures, StressMode, SuccessionFigures,
-    ThoughtFigures, VitalityFigures, Window,
+    PolicyFigures, Reflex, ReplayOrder, StochasticFigures, StrategyFigures, StressFigures, StressMode,
+    SuccessionFigures, ThoughtFigures, VitalityFigures, Window,
 };
 use golem::stress;
 use golem::time::{Span, Time};
 use golem::world::Manifest;
 use world::{Says, Spec};
 
-use super::build::SPLIT;
+use super::build::{SPLIT, WHOLE};
 use super::keys::MOST_ACTIONS;
 use super::kind::Value;
 use super::layers::LayerEntry;
@@ -193,6 +193,7 @@ impl Flags {
             mandate: MandateFigures { novel, invalidated, questions },
             succession: SuccessionFigures { auto, budget, inherit, min_divergence, evidence },
             clade: CladeFigures { share },
+            strategy: StrategyFigures { domains, hold, size_bps, avoid },
         } = constitution;
         let mode = match mode {
             Mode::Hosted => "hosted",
@@ -227,6 +228,10 @@ impl Flags {
         self.number("succession.min_divergence", *min_divergence);
         self.number("succession.evidence", *evidence);
         self.flag("clade.enabled", *share);
+        self.word("strategy.domains", &domains.join(","));
+        self.span("strategy.hold", *hold);
+        self.share("strategy.size", size_bps.unwrap_or(WHOLE));
+        self.word("strategy.avoid", avoid.as_deref().unwrap_or_default());
     }
 
     fn vitality(&mut self, figures: &VitalityFigures) {

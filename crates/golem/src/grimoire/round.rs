@@ -10,7 +10,10 @@ use life::grimoire::{
 use life::id::GolemId;
 use life::regime::Regime;
 use life::rule::text::Parsed;
-use life::rule::{Comparison, Condition, Heuristic, Is, Mix, Provenance, Stance, neutral, room_for_blends, rounded};
+use life::rule::{
+    Comparison, Condition, Heuristic, Is, Mix, Provenance, Stance, neutral, room_for_blends, room_for_fragments,
+    rounded, surely_pays,
+};
 use life::world::DomainKind;
 use life::{Life, limits, phage};
 
@@ -451,13 +454,15 @@ pub fn entry_of(heuristic: &Heuristic, life: &Life, known: Option<&Entry>) -> En
         Provenance::Phage => How::Replicant,
         Provenance::Thought => How::Thought,
     };
-    let entry = known.cloned().unwrap_or_else(|| draft(Kind::Heuristic, "", source(life, how), life.now()));
+    let kind = if heuristic.fragment().is_some() { Kind::StrategyFragment } else { Kind::Heuristic };
+    let entry = known.cloned().unwrap_or_else(|| draft(kind, "", source(life, how), life.now()));
     worded(shown_in(heuristic, entry, life), life)
 }
 
-/// An entry that is a heuristic says in the words of the world what it claims; any other keeps its own.
+/// An entry that is a heuristic or a fragment says in the words of the world what it claims; any other keeps its own.
 fn worded(entry: Entry, life: &Life) -> Entry {
-    let (Kind::Heuristic, Some(condition), Some(claim)) = (entry.kind, &entry.condition, &entry.claim) else {
+    let said = matches!(entry.kind, Kind::Heuristic | Kind::StrategyFragment);
+    let (true, Some(condition), Some(claim)) = (said, &entry.condition, &entry.claim) else {
         return entry;
     };
     let text = super::admission::clip(&words(condition, claim, entry.blend.as_ref(), life));
@@ -469,17 +474,21 @@ fn heuristic_of(entry: &Entry, life: &Life, voice: bool) -> Option<Heuristic> {
     let (condition, claim) = (entry.condition.clone()?, entry.claim?);
     let kind = life.birth().world.domains.get(usize::from(claim.domain))?.kind;
     let provenance = Provenance::Recalled;
-    let mut heuristic = Heuristic::new(entry.id, condition, claim.domain, kind, claim.stance, provenance, life.tick());
-    (heuristic.effect, heuristic.voice) = (claim.effect, voice);
+    let stance = claim.stance.under(life.laws());
+    let mut heuristic = Heuristic::new(entry.id, condition, claim.domain, kind, stance, provenance, life.tick());
+    // A fragment speaks by what it has paid, and not in claims.
+    (heuristic.effect, heuristic.voice) = (claim.effect, voice && heuristic.fragment().is_none());
     Some(having_shown(heuristic, entry.shown, life).of(entry.blend.as_ref()))
 }
 
 /// Heuristics for free slots: entries that fit the regime again, and entries that wait to be tried.
 fn come_back(grimoire: &Grimoire, life: &Life) -> Vec<(u8, Heuristic)> {
     let here = |id: u64| life.playbook().iter().any(|heuristic| heuristic.id == id);
-    let shadows = life.playbook().iter().filter(|heuristic| !heuristic.voice).count();
+    let shadows = life.playbook().iter().filter(|h| !h.voice && h.fragment().is_none()).count();
     let wakes = |entry: &&Entry| {
-        entry.kind == Kind::Heuristic && entry.status == Status::Active && entry.confidence(life.now()) >= 0.3
+        matches!(entry.kind, Kind::Heuristic | Kind::StrategyFragment)
+            && entry.status == Status::Active
+            && entry.confidence(life.now()) >= 0.3
     };
     let here_and_now = |entry: &Entry| entry.regime.is_none_or(|regime| regime == life.regimes().now);
     let tried = |entry: &&Entry| entry.claim.is_some() && entry.status == Status::Candidate && here_and_now(entry);
@@ -489,7 +498,13 @@ fn come_back(grimoire: &Grimoire, life: &Life) -> Vec<(u8, Heuristic)> {
     let at_once = if life.phase().behaviour().mode.tries() { at_once } else { 0 };
     let room = SHADOWS.saturating_sub(shadows).min(at_once);
     let mut blends = room_for_blends(life);
+    let mut fragments = room_for_fragments(life);
     let mut fits = |entry: &Entry| {
+        if entry.claim.is_some_and(|claim| matches!(claim.stance, Stance::Fragment(_))) && life.laws().fragments > 0 {
+            let fits = fragments > 0;
+            fragments -= usize::from(fits);
+            return fits;
+        }
         let fits = entry.blend.is_none() || blends > 0;
         blends -= usize::from(entry.blend.is_some() && fits);
         fits
@@ -541,6 +556,9 @@ fn shown_in(heuristic: &Heuristic, mut entry: Entry, life: &Life) -> Entry {
     entry.blend = Parsed::from(heuristic).blend;
     (entry.domain, entry.regime) = (Some(heuristic.domain), regime_of(heuristic));
     entry.status = if heuristic.voice { Status::Active } else { Status::Candidate };
+    if heuristic.fragment().is_some() {
+        return paid_in(heuristic, entry, life);
+    }
     // As many cases as count, in the proportion in which it did better and worse than naive.
     let all = f64::from(heuristic.evidence_for) + f64::from(heuristic.evidence_against);
     let share = if all > 0.0 { f64::from(heuristic.evidence_for) / all } else { 0.0 };
@@ -550,6 +568,18 @@ fn shown_in(heuristic: &Heuristic, mut entry: Entry, life: &Life) -> Entry {
     }
     let Heuristic { weight: claims, error, naive_error, .. } = *heuristic;
     entry.shown = (claims > 0.0).then_some(Shown { claims, error, naive_error });
+    entry
+}
+
+/// The entry of a fragment, updated with what it has paid: a case is a sample.
+fn paid_in(heuristic: &Heuristic, mut entry: Entry, life: &Life) -> Entry {
+    let paid = &heuristic.paid;
+    entry.status = if surely_pays(life, heuristic) { Status::Active } else { Status::Candidate };
+    let cases = paid.samples.min(20.0);
+    (entry.evidence_for, entry.evidence_against) = (cases * paid.hits(), cases * (1.0 - paid.hits()));
+    if paid.samples > 0.0 {
+        entry.validated_at = life.now();
+    }
     entry
 }
 

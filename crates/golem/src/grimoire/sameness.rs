@@ -5,7 +5,7 @@
 //! same under the same condition and one expects more where the other expects less.
 
 use life::grimoire::{Entry, Kind, Link};
-use life::rule::{Comparison, Condition, Is, Stance, neutral};
+use life::rule::{Comparison, Condition, Fragment, Is, Stance, neutral};
 use life::world::{DomainKind, Manifest};
 
 /// The meaning of an entry, in a form in which equal means the same.
@@ -19,7 +19,7 @@ pub struct MeaningKey {
 enum Meaning {
     Claim {
         subject: Subject,
-        stance: u8,
+        stance: StanceKey,
         effect: u64,
     },
     Link(Link),
@@ -36,14 +36,33 @@ pub struct Subject {
     blend: Vec<u8>,
 }
 
+/// A side, and for a fragment its size and its ways out.
+type StanceKey = (u8, Option<(u16, Option<(u8, bool, u64)>, [Option<u32>; 3])>);
+
+fn stance_key(stance: Stance) -> StanceKey {
+    match stance {
+        Stance::Watch => (0, None),
+        Stance::Add => (1, None),
+        Stance::Reduce => (2, None),
+        Stance::Fragment(Fragment { share, until, up, down, bars }) => {
+            let until = until.map(|until| (until.feature, until.is == Is::Below, bits(until.than)));
+            (1, Some((share, until, [up, down, bars])))
+        }
+    }
+}
+
 impl MeaningKey {
     pub fn of(entry: &Entry) -> MeaningKey {
         let meaning = match (&entry.claim, entry.link) {
             (Some(claim), _) => Meaning::Claim {
                 subject: Subject::of(entry).expect("there is a claim"),
-                stance: claim.stance as u8,
+                stance: stance_key(claim.stance),
                 // A heuristic's expectation is learned; it stays the same heuristic.
-                effect: if entry.kind == Kind::Heuristic { 0 } else { bits(claim.effect) },
+                effect: if matches!(entry.kind, Kind::Heuristic | Kind::StrategyFragment) {
+                    0
+                } else {
+                    bits(claim.effect)
+                },
             },
             (None, Some(link)) => Meaning::Link(link),
             (None, None) => Meaning::Words(words(&entry.text)),
@@ -96,8 +115,7 @@ pub fn contradict(a: &Entry, b: &Entry, manifest: &Manifest) -> bool {
         return (one.cause, one.effect) == (other.cause, other.effect) && one.same_way != other.same_way;
     }
     let (Some(one), Some(other)) = (a.claim, b.claim) else { return false };
-    let opposed =
-        |x: Stance, y: Stance| matches!((x, y), (Stance::Add, Stance::Reduce) | (Stance::Reduce, Stance::Add));
+    let opposed = |x: Stance, y: Stance| x.adds() && y == Stance::Reduce || x == Stance::Reduce && y.adds();
     let same_subject = Subject::of(a) == Subject::of(b);
     let kind = manifest.domains.get(usize::from(one.domain)).map_or(DomainKind::Value, |spec| spec.kind);
     let side = |effect: f64| effect.total_cmp(&neutral(kind));

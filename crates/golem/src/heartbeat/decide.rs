@@ -16,6 +16,7 @@ pub(crate) fn beat(draft: &mut Draft<'_>, observation: &Observation) {
         draft.emit(Event::Turned(State::Sensing));
     }
     prediction::sense(draft, observation);
+    policy::look_out(draft, observation);
     if awake {
         draft.emit(Event::Turned(State::Deciding));
         prediction::forecast(draft, observation);

@@ -4,10 +4,11 @@ use life::constitution::{MindKind, OnDeath};
 use life::money::Usdc;
 use life::mortality::phase::Phase;
 use life::mortality::{Partition, economic};
-use life::policy::{Day, Event, Flight, Proposal, Refusal, Stage, TELL_AGAIN, caution, gate};
+use life::policy::{Day, Event, Flight, Proposal, Refusal, Stage, TELL_AGAIN, caution, gate, preference};
 use life::rule::vote::{self, Evidence};
+use life::rule::{self, WHOLE};
 use life::time::Time;
-use life::world::Effect;
+use life::world::{Effect, Observation};
 use life::{Draft, Life, outside, stress};
 
 use super::sending::intend;
@@ -90,6 +91,9 @@ fn add(life: &Life, at: Time, action: u8, size: f64) -> Result<CagedOrder, Refus
     if bps > f64::from(policy.per_action_bps) {
         return Err(Refusal::PerAction);
     }
+    if bps > f64::from(life.constitution().strategy.narrowed(policy.per_action_bps)) {
+        return Err(Refusal::Strategy);
+    }
     if day.actions >= policy.actions_per_day {
         return Err(Refusal::ActionsPerDay);
     }
@@ -119,7 +123,7 @@ fn shown(life: &Life, bps: f64) -> Result<Option<Evidence>, Refusal> {
     if life.constitution().mind.kind == MindKind::Reflex {
         return Ok(None);
     }
-    let evidence = vote::evidence(life).ok_or(Refusal::Unproven)?;
+    let evidence = vote::backing(life).ok_or(Refusal::Unproven)?;
     let domain = &life.epistemic().domains[usize::from(evidence.domain)];
     if domain.resolved < u64::from(life.constitution().mind.samples) {
         return Err(Refusal::Unproven);
@@ -127,7 +131,18 @@ fn shown(life: &Life, bps: f64) -> Result<Option<Evidence>, Refusal> {
     if evidence.lower <= life.execution().round_trip() {
         return Err(Refusal::NoEdge);
     }
-    if bps > f64::from(cap_bps(evidence.hits)) { Err(Refusal::HitRate) } else { Ok(Some(evidence)) }
+    if !vote::is_wanted(life, &evidence) {
+        return Err(Refusal::Strategy);
+    }
+    let allowed = allowed_bps(life, &evidence);
+    if bps > f64::from(allowed) {
+        return Err(Refusal::HitRate);
+    }
+    if bps > f64::from(life.constitution().strategy.narrowed(allowed)) {
+        Err(Refusal::Strategy)
+    } else {
+        Ok(Some(evidence))
+    }
 }
 
 /// The most to commit by how often it was worth it.
@@ -139,13 +154,21 @@ fn cap_bps(hits: f64) -> u32 {
     }
 }
 
+/// The most to commit on this evidence: a fragment asks for a share of what the cage allows.
+fn allowed_bps(life: &Life, evidence: &Evidence) -> u32 {
+    let cap = cap_bps(evidence.hits).min(life.policy().per_action_bps);
+    let share = evidence.fragment.map_or(WHOLE, |fragment| fragment.share);
+    cap * u32::from(share) / u32::from(WHOLE)
+}
+
 /// The largest size that everything allows: the record so far, the share and the sum of one action, the rest of the
 /// day's.
 fn size(life: &Life, at: Time, cap: u32) -> f64 {
     let policy = &life.policy();
     let left = (policy.per_day_most - Day::of(life, at).value).max(Usdc::ZERO).min(policy.per_action_most);
     let worth = life.capital().worth(life.seen().unit).as_f64();
-    let share = f64::from(cap.min(policy.per_action_bps)) / 10_000.0;
+    let narrowed = life.constitution().strategy.narrowed(cap.min(policy.per_action_bps));
+    let share = f64::from(narrowed) / 10_000.0;
     // Whole basis points, rounded down, so that what is worked out from them stays within the sum.
     if worth > 0.0 { share.min((left.as_f64() / worth * 10_000.0).floor() / 10_000.0) } else { share }
 }
@@ -184,7 +207,7 @@ pub(crate) fn decide(draft: &mut Draft<'_>) {
     }
     let proposal = match draft.constitution().mind.kind {
         MindKind::Rules => by_vote(draft).or_else(|| outside::proposal(draft)),
-        MindKind::Reflex => by_calendar(draft),
+        MindKind::Reflex => by_calendar(draft).or_else(|| outstayed(draft)),
         MindKind::Outside => outside::proposal(draft).or_else(|| overdue(draft)),
     };
     let Some(proposal) = proposal else { return };
@@ -196,30 +219,52 @@ pub(crate) fn decide(draft: &mut Draft<'_>) {
     }
 }
 
-/// Goes in when the vote is worth its cost, out when the time is up or the vote has turned.
-fn by_vote(draft: &mut Draft<'_>) -> Option<Proposal> {
-    let evidence = vote::evidence(draft);
-    let one_way = draft.execution().one_way();
-    if draft.capital().holding <= 0 {
-        let evidence = evidence.filter(|evidence| evidence.lower > draft.execution().round_trip())?;
-        return adding(draft, draft.at(), cap_bps(evidence.hits));
+/// Notes whether what its owner would rather avoid holds at the newest bar.
+pub(crate) fn look_out(draft: &mut Draft<'_>, observation: &Observation) {
+    let strategy = &draft.constitution().strategy;
+    if let (Some(avoided), Some(bar)) = (preference::avoided(strategy, &draft.birth().world), observation.bars.last()) {
+        let holds = avoided.holds(&bar.features);
+        if holds != draft.avoiding() {
+            draft.emit(Event::Avoided { holds });
+        }
     }
+}
+
+/// Goes in when the vote or a fragment is worth its cost; out when the time is up or the vote has turned, and what a
+/// fragment has taken up by that fragment's way out.
+fn by_vote(draft: &mut Draft<'_>) -> Option<Proposal> {
+    if draft.capital().holding <= 0 {
+        let evidence = vote::backing(draft).filter(|evidence| evidence.lower > draft.execution().round_trip())?;
+        return adding(draft, draft.at(), allowed_bps(draft, &evidence));
+    }
+    if let Some(exit) = draft.held().and_then(|held| held.exit) {
+        return if exit.due { giving_up(draft) } else { overdue(draft) };
+    }
+    let (evidence, one_way) = (vote::evidence(draft), draft.execution().one_way());
     let turned = evidence.is_some_and(|evidence| evidence.upper < -one_way);
     let due = draft.held().is_none_or(|held| held.until <= draft.at());
-    let keeps = stress::allowed(draft).keep;
+    let keeps = stress::allowed(draft).keep && draft.constitution().strategy.hold.is_none();
     if due && !turned && keeps && evidence.is_some_and(|evidence| evidence.lower > 0.0) {
-        draft.emit(Event::Renewed { until: draft.at() + vote::holding(draft) });
+        draft.emit(Event::Renewed { until: draft.at() + rule::holding(draft) });
         return None;
     }
-    let action = draft.birth().world.action(Effect::Reduces)?;
-    (turned || due).then_some(Proposal { action, size: 1.0 })
+    if turned || due { giving_up(draft) } else { None }
+}
+
+/// A proposal to give up all that is held.
+fn giving_up(life: &Life) -> Option<Proposal> {
+    Some(Proposal { action: life.birth().world.action(Effect::Reduces)?, size: 1.0 })
 }
 
 /// A proposal to give up what is held once its time is over, where no voice renews it.
 fn overdue(life: &Life) -> Option<Proposal> {
     let due = life.held().is_none_or(|held| held.until <= life.now());
-    let action = life.birth().world.action(Effect::Reduces)?;
-    (life.capital().holding > 0 && due).then_some(Proposal { action, size: 1.0 })
+    if life.capital().holding > 0 && due { giving_up(life) } else { None }
+}
+
+/// A proposal to give up what has been held for as long as its owner would have it held.
+fn outstayed(life: &Life) -> Option<Proposal> {
+    life.constitution().strategy.hold.and_then(|_| overdue(life))
 }
 
 /// The reflex's idea of acting: take up exposure, give it up again, in turn.
@@ -229,7 +274,7 @@ fn by_calendar(life: &Life) -> Option<Proposal> {
         return None;
     }
     if life.capital().holding > 0 {
-        return Some(Proposal { action: life.birth().world.action(Effect::Reduces)?, size: 1.0 });
+        return giving_up(life);
     }
     adding(life, life.now(), life.policy().per_action_bps)
 }

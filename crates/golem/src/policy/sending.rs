@@ -117,7 +117,7 @@ fn verdict(life: &Life, at: Time, flight: &Flight, quote: Option<Quote>, cost: O
             let cost = cost.ok_or(Refusal::Bounds)?;
             let round_trip = 2.0 * (cost + life.execution().shortfall.max(0.0));
             // An owner takes their time, and the vote may have turned.
-            let turned = flight.stage == Stage::Approved && vote::evidence(life).is_none_or(|e| e.lower <= round_trip);
+            let turned = flight.stage == Stage::Approved && vote::backing(life).is_none_or(|e| e.lower <= round_trip);
             if intent.lower > round_trip && !turned { Ok(quote) } else { Err(Refusal::NoEdge) }
         }
         None => Ok(quote),

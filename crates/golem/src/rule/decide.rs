@@ -1,19 +1,24 @@
 //! The rule mind at work: which heuristics have a say now, what they expect together, and what to try next.
 
 use life::goal::{self, Ended, Goal};
+use life::mortality::economic;
 use life::prediction::{Departures, Voice};
 use life::rule::{
     Comparison, Condition, Event, Heuristic, Is, Provenance, Stance, Term, Terms, free_slot, ideas_every, is_tried,
-    learning, room_for_blends, rounded, slots, text,
+    learning, room_for_blends, room_for_fragments, rounded, slots, text,
 };
 use life::stress::{self, Kind};
 use life::world::{Bar, DomainKind, Features};
-use life::{Draft, Life, dream, limits, outside, phage, thought};
+use life::{Draft, Life, dream, limits, outside, phage, rule, thought};
 
-use super::Dice;
+use super::{Dice, fragments};
 
 /// Makes one claim in every domain, by all heuristics whose condition holds.
 pub(crate) fn think(draft: &mut Draft<'_>, bar: &Bar) {
+    let (samples, held) = rule::exits(draft, &bar.features);
+    if samples != 0 || held {
+        draft.emit(Event::Left { samples, held });
+    }
     let awake = awake(draft, &bar.features);
     let holds = holding(draft, &bar.features);
     if holds != 0 {
@@ -99,7 +104,8 @@ fn explore(draft: &mut Draft<'_>, features: &Features) {
         return;
     }
     let Some(slot) = free_slot(draft) else { return };
-    let heuristic = mixture(draft, features).unwrap_or_else(|| idea(draft, features));
+    let mixture = if economic::seeks_revenue(draft) { None } else { mixture(draft, features) };
+    let heuristic = mixture.unwrap_or_else(|| idea(draft, features));
     draft.emit(Event::Adopted { slot: slot as u8, heuristic: Box::new(heuristic), night: None });
 }
 
@@ -114,7 +120,11 @@ pub(crate) fn suggested(draft: &mut Draft<'_>, rule: &str, provenance: Provenanc
     }
     let kind = world.domains[usize::from(parsed.domain)].kind;
     let (id, since) = (draft.heuristics_made() + 1, draft.tick());
-    let new = Heuristic::new(id, parsed.condition, parsed.domain, kind, parsed.stance, provenance, since);
+    let stance = parsed.stance.under(draft.laws());
+    let new = Heuristic::new(id, parsed.condition, parsed.domain, kind, stance, provenance, since);
+    if new.fragment().is_some() && room_for_fragments(draft) == 0 {
+        return;
+    }
     let heuristic = Heuristic { effect: parsed.effect, voice: false, ..new }.of(parsed.blend.as_ref());
     draft.emit(Event::Adopted { slot: slot as u8, heuristic: Box::new(heuristic), night: None });
 }
@@ -124,6 +134,10 @@ fn judge(draft: &mut Draft<'_>) {
     for slot in 0..draft.playbook().len() {
         let heuristic = &draft.playbook()[slot];
         if heuristic.provenance != Provenance::Instinct && !heuristic.judged && is_tried(draft, heuristic) {
+            if heuristic.fragment().is_some() {
+                fragments::judge(draft, slot);
+                continue;
+            }
             let (skill, echo) = (heuristic.skill(), draft.laws().echo);
             let ended = match skill {
                 better if better > echo => Ended::Effective,
@@ -186,6 +200,11 @@ fn idea(life: &Life, features: &Features) -> Heuristic {
     if stress::enforced(life) && life.stress().find(Kind::Futility, Some(domain as u8)).is_some() {
         domain = dice.below(life.birth().world.domains.len());
     }
+    domain = preferred(life, &mut dice).unwrap_or(domain);
+    // Where more goes out than comes in, about what could pay.
+    if economic::seeks_revenue(life) {
+        domain = fragments::paying(life, &mut dice).unwrap_or(domain);
+    }
     let mut condition = Condition::default();
     for _ in 0..=dice.below(2) {
         let feature = dice.below(features.len());
@@ -200,7 +219,19 @@ fn idea(life: &Life, features: &Features) -> Heuristic {
     }
     let kind = life.birth().world.domains[domain].kind;
     let id = life.heuristics_made() + 1;
-    Heuristic::new(id, condition, domain as u8, kind, Stance::Watch, Provenance::Explored, life.tick())
+    let idea = Heuristic::new(id, condition, domain as u8, kind, Stance::Watch, Provenance::Explored, life.tick());
+    fragments::venture(life, idea, features, &mut dice)
+}
+
+/// One of the domains its owner prefers, if any were named.
+fn preferred(life: &Life, dice: &mut Dice) -> Option<usize> {
+    let strategy = &life.constitution().strategy;
+    if strategy.domains.is_empty() {
+        return None;
+    }
+    let domains = life.birth().world.domains.iter().enumerate();
+    let named: Vec<usize> = domains.filter(|(_, spec)| strategy.prefers(&spec.name)).map(|(at, _)| at).collect();
+    named.get(dice.below(named.len())).copied()
 }
 
 /// The hypotheses whose condition holds, one bit each.

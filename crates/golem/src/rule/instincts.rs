@@ -12,8 +12,9 @@ pub(crate) fn instincts(birth: &Birth) -> Vec<Event> {
         .map(|(slot, parsed)| {
             let kind = world.domains[usize::from(parsed.domain)].kind;
             let id = slot as u64 + 1;
+            let stance = life::laws::laws(birth.laws).map_or(parsed.stance, |laws| parsed.stance.under(laws));
             let mut heuristic =
-                Heuristic::new(id, parsed.condition, parsed.domain, kind, parsed.stance, Provenance::Instinct, 0);
+                Heuristic::new(id, parsed.condition, parsed.domain, kind, stance, Provenance::Instinct, 0);
             heuristic.effect = parsed.effect;
             let heuristic = heuristic.of(parsed.blend.as_ref());
             Event::Adopted { slot: slot as u8, heuristic: Box::new(heuristic), night: None }

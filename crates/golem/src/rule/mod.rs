@@ -6,6 +6,7 @@
 
 mod decide;
 mod dice;
+mod fragments;
 mod instincts;
 
 pub use life::rule::*;

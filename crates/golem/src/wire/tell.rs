@@ -59,7 +59,8 @@ pub fn message<'a>(event: &'a Event, life: &'a Life) -> Option<Message<'a>> {
             | rule::Event::Voided { .. }
             | rule::Event::Weighed { .. }
             | rule::Event::Judged { .. }
-            | rule::Event::Promoted { .. },
+            | rule::Event::Promoted { .. }
+            | rule::Event::Left { .. },
         ) => None,
     }
 }
@@ -174,7 +175,8 @@ fn of_policy<'a>(event: &'a policy::Event, life: &'a Life) -> Option<Message<'a>
         | Event::Sent { .. }
         | Event::Abandoned { .. }
         | Event::Renewed { .. }
-        | Event::Topped { .. } => return None,
+        | Event::Topped { .. }
+        | Event::Avoided { .. } => return None,
     })
 }
 

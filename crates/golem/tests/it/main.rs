@@ -9,6 +9,7 @@ mod claims;
 mod common;
 mod dream;
 mod errands;
+mod fragments;
 mod grimoire;
 mod information;
 mod inheritance;

@@ -1,6 +1,7 @@
 //! The economic clock: what a golem lives on, and how long that will last.
 
-use super::Partition;
+use super::phase::Phase;
+use super::{Partition, Purse};
 use crate::constitution::Mode;
 use crate::life::Life;
 use crate::money::Usdc;
@@ -59,6 +60,14 @@ pub fn unpromised_allowance(life: &Life) -> Usdc {
 /// it; in dying it may use all its credit.
 pub fn gas_at_most(life: &Life) -> Usdc {
     if life.is_dead() { life.purse.credit - life.purse.promised } else { free(life).min(allowance(life)) }
+}
+
+/// Whether it seeks revenue: want of money could end it, it is stable, and in these thirty days of its age and those
+/// before it has earned less than it cost. What could pay comes first among its ideas then.
+pub fn seeks_revenue(life: &Life) -> bool {
+    let Purse { spent_this_month, spent_last_month, earned_this_month, earned_last_month, .. } = &life.purse;
+    let short = *earned_this_month + *earned_last_month < *spent_this_month + *spent_last_month;
+    life.laws().seeks_revenue && life.constitution().clocks().economic && life.phase() == Phase::Stable && short
 }
 
 /// The cost of a time in micro-USDC × milliseconds: whole numbers, so that any split of time costs the same.

@@ -75,6 +75,14 @@ pub struct Purse {
     pub month: u64,
     /// Spent in the present thirty days.
     pub spent_this_month: Usdc,
+    /// Spent in the thirty days before.
+    #[serde(default)]
+    pub spent_last_month: Usdc,
+    /// Profit that became credit in the present thirty days, and in those before.
+    #[serde(default)]
+    pub earned_this_month: Usdc,
+    #[serde(default)]
+    pub earned_last_month: Usdc,
     /// The owner has been told that money is short.
     pub critical: bool,
 }
@@ -100,12 +108,28 @@ impl Purse {
     }
 
     pub(crate) fn spend(&mut self, cost: Usdc, age: Span, laws: &Laws) {
-        let month = Self::month_at(age, laws);
-        let before = if month == self.month { self.spent_this_month } else { Usdc::ZERO };
-        self.month = month;
-        self.spent_this_month = before + cost;
+        self.turn(Self::month_at(age, laws));
+        self.spent_this_month += cost;
         self.credit -= cost;
         self.spent += cost;
+    }
+
+    /// Takes in profit that became credit.
+    pub(crate) fn earn(&mut self, amount: Usdc, age: Span, laws: &Laws) {
+        self.turn(Self::month_at(age, laws));
+        self.earned_this_month += amount;
+        self.credit += amount;
+    }
+
+    /// Begins another thirty days, if these are others.
+    fn turn(&mut self, month: u64) {
+        if month != self.month {
+            let next = month == self.month + 1;
+            self.spent_last_month = if next { self.spent_this_month } else { Usdc::ZERO };
+            self.earned_last_month = if next { self.earned_this_month } else { Usdc::ZERO };
+            (self.spent_this_month, self.earned_this_month) = (Usdc::ZERO, Usdc::ZERO);
+            self.month = month;
+        }
     }
 }
 

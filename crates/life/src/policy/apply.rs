@@ -4,7 +4,7 @@ use super::{Day, Event, Flight, Held, Intent, Permit, Stage};
 use crate::daimon::{self, Felt};
 use crate::life::Life;
 use crate::money::Usdc;
-use crate::rule;
+use crate::rule::{self, Heuristic, WayOut};
 use crate::time::Time;
 use crate::world::{Effect, Outcome, Quote};
 
@@ -14,8 +14,11 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
             life.refused = Some((*rule, life.tick));
             life.stress.ledger.refuse(*rule);
         }
-        Event::Voted { key, domain, gain, lower, .. } => {
-            life.intent = Some(Intent { key: *key, domain: *domain, gain: *gain, lower: *lower });
+        Event::Voted { key, domain, gain, lower, voters } => {
+            // A fragment speaks alone, and no vote counts one.
+            let speaker = life.playbook.get(voters.trailing_zeros() as usize);
+            let fragment = speaker.and_then(Heuristic::fragment);
+            life.intent = Some(Intent { key: *key, domain: *domain, gain: *gain, lower: *lower, fragment });
         }
         Event::Intended(flight) => intend(life, flight),
         Event::ApprovalSought { key, quote, until } => change(life, *key, |flight| {
@@ -48,6 +51,7 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
             let room = life.laws().scars_kept;
             life.knowing.scar(room);
         }
+        Event::Avoided { holds } => life.avoiding = *holds,
         Event::Topped { worth } => life.capital.peak = life.capital.peak.max(*worth),
         Event::Harvested { amount } => {
             assert!(amount.is_positive() && *amount <= life.capital.cash, "more is harvested than there is");
@@ -55,7 +59,8 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
             life.capital.shared_up_to = life.capital.result();
             life.capital.cash -= *amount;
             life.capital.harvested += *amount;
-            life.purse.credit += *amount;
+            let laws = life.laws();
+            life.purse.earn(*amount, life.age, laws);
         }
     }
 }
@@ -99,8 +104,12 @@ fn settle(life: &mut Life, at: Time, key: u64, outcome: &Outcome) {
         }
         (life.held, life.stopped) = (None, false);
     } else if was == 0 {
-        let domain = life.intent.filter(|intent| intent.key == key).map_or(0, |intent| intent.domain);
-        life.held = Some(Held { until: at + rule::holding(life), domain, result });
+        let intent = life.intent.filter(|intent| intent.key == key);
+        let fragment = intent.and_then(|intent| intent.fragment);
+        let longest = fragment.map_or_else(|| rule::holding(life), |fragment| fragment.longest(life));
+        let exit = fragment.map(|fragment| WayOut { fragment, unit: life.seen.unit, due: false });
+        let domain = intent.map_or(0, |intent| intent.domain);
+        life.held = Some(Held { until: at + longest, domain, result, exit });
     }
 }
 

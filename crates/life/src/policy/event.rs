@@ -71,4 +71,8 @@ pub enum Event {
     Harvested {
         amount: Usdc,
     },
+    /// What its owner would rather avoid has begun to hold, or holds no longer.
+    Avoided {
+        holds: bool,
+    },
 }

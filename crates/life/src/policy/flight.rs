@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::constitution::PolicyFigures;
 use crate::money::Usdc;
+use crate::rule::{Fragment, WayOut};
 use crate::time::Time;
 use crate::world::Quote;
 
@@ -68,14 +69,20 @@ pub struct Intent {
     pub domain: u8,
     pub gain: f64,
     pub lower: f64,
+    /// The fragment that it was taken up by.
+    #[serde(default)]
+    pub fragment: Option<Fragment>,
 }
 
 /// Exposure taken up, until when it is held before it is reconsidered, and from which result it started.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Held {
     pub until: Time,
     pub domain: u8,
     pub result: Usdc,
+    /// The way out, where a fragment has taken it up.
+    #[serde(default)]
+    pub exit: Option<WayOut>,
 }
 
 impl Flight {

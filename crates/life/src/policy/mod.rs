@@ -8,6 +8,7 @@ mod apply;
 mod capital;
 mod event;
 mod flight;
+pub mod preference;
 mod read;
 mod refusal;
 mod state;

@@ -42,7 +42,7 @@ pub fn gate(life: &Life, effect: Effect) -> Result<(), Refusal> {
     if !stress::allowed(life).add {
         return Err(Refusal::Load(stress::band(life)));
     }
-    Ok(())
+    if life.avoiding { Err(Refusal::Strategy) } else { Ok(()) }
 }
 
 /// The share of the usual size that is risked where a sibling died, in per cent.

@@ -54,6 +54,8 @@ pub enum Refusal {
     Date,
     /// The number is not a chance.
     Chance,
+    /// The owner would rather not, by its preferences.
+    Strategy,
 }
 
 impl fmt::Display for Refusal {
@@ -72,6 +74,7 @@ impl fmt::Display for Refusal {
             Refusal::Unseen => write!(f, "nothing has been seen of it yet; claim again after its first result"),
             Refusal::Date => write!(f, "a claim is about a time to come, within a year"),
             Refusal::Chance => write!(f, "a chance is a number from 0 to 1"),
+            Refusal::Strategy => write!(f, "its owner would rather not (strategy.*)"),
             Refusal::Paused => write!(f, "no new exposure while paused"),
             Refusal::Dreaming => write!(f, "no new exposure while dreaming"),
             Refusal::Allow => write!(f, "the action is not on its owner's list (policy.allow)"),

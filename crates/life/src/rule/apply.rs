@@ -1,6 +1,6 @@
 //! Applying the events of heuristics, their claims and their stakes. It calculates and never decides.
 
-use super::{Event, Heuristic, Stake, holding, learning, slots};
+use super::{Event, Heuristic, Stake, holding, learning, sample, slots};
 use crate::constitution::{Measure, MindKind};
 use crate::daimon::{self, Felt};
 use crate::dream::{self, Change};
@@ -40,6 +40,9 @@ pub(crate) fn apply(life: &mut Life, event: &Event) {
                     }
                     None => heuristic.said.say(made, heuristic.effect),
                 }
+                if heuristic.fragment().is_some() {
+                    sample::begin(life, slot);
+                }
             }
             dream::said(life, at, made, staged, naive, fired);
             phage::said(life, at, made, naive, fired, terms.as_deref());
@@ -56,6 +59,12 @@ pub(crate) fn apply(life: &mut Life, event: &Event) {
         Event::Promoted { slot } => {
             life.playbook[usize::from(*slot)].voice = true;
             daimon::feel(life, Felt::Validated);
+        }
+        Event::Left { samples, held } => {
+            slots(*samples).for_each(|slot| sample::end(life, slot));
+            if let Some(exit) = life.held.as_mut().and_then(|now| now.exit.as_mut()) {
+                exit.due |= *held;
+            }
         }
     }
 }
@@ -85,11 +94,16 @@ pub(crate) fn pay_out(life: &mut Life, at: Time, unit: Usdc) {
         life.stakes.pop_front();
         if stake.due == at && life.learns() {
             let gain = unit.change_from(stake.unit);
+            let stretch = (stake.made, stake.due);
             for slot in slots(stake.awake) {
-                life.playbook[slot].paid.learn(&stake, gain, cost, laws);
+                let heuristic = &mut life.playbook[slot];
+                // A fragment leaves by its own way out.
+                if heuristic.fragment().is_none() {
+                    heuristic.paid.learn(stretch, gain, cost, laws);
+                }
             }
             if stake.outside {
-                life.outside.paid.learn(&stake, gain, cost, laws);
+                life.outside.paid.learn(stretch, gain, cost, laws);
             }
         }
     }
@@ -112,6 +126,7 @@ fn adopt(life: &mut Life, slot: usize, heuristic: &Heuristic, night: Option<u64>
     for stake in &mut life.stakes {
         stake.awake &= !(1 << slot);
     }
+    life.sampling.retain(|sample| usize::from(sample.slot) != slot);
     life.awake &= !(1 << slot);
     let room = life.laws().shelf_kept;
     // The same heuristic with another expectation has not left its slot.

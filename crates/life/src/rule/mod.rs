@@ -6,8 +6,11 @@
 
 mod apply;
 mod blend;
+mod condition;
 mod event;
+mod fragment;
 pub mod learning;
+mod sample;
 pub mod schema;
 mod slots;
 mod state;
@@ -16,8 +19,10 @@ pub mod vote;
 
 pub(crate) use apply::{apply, begin_look, pay_out};
 pub use blend::{Blend, Mix, Term, Terms};
+pub use condition::{Comparison, Condition, Is};
 pub use event::Event;
+pub use fragment::{Fragment, OpenSample, WHOLE, WayOut};
 pub(crate) use learning::forecast;
+pub use sample::{exits, has_failed, holding, room_for_fragments, surely_costs, surely_pays};
 pub use slots::{free_slot, ideas_every, is_tried, room_for_blends, slots};
-pub use state::{Comparison, Condition, Heuristic, Is, Paid, Provenance, Said, Stake, Stance, neutral, rounded};
-pub(crate) use vote::holding;
+pub use state::{Heuristic, Paid, Provenance, Said, Stake, Stance, neutral, rounded};

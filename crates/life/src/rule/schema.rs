@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use super::text::{Parsed, RuleError, domains, features, field, find, quoted};
-use super::{Comparison, Condition, Is, Mix, Stance, Term, neutral};
+use super::{Comparison, Condition, Fragment, Is, Mix, Stance, Term, WHOLE, neutral};
 use crate::limits;
 use crate::world::{DomainKind, Manifest};
 
@@ -38,6 +38,7 @@ pub fn schema(manifest: &Manifest) -> Value {
         "blend": described(blend, "Expect a value like these features together, in these shares; what is not shared out is the last value's."),
         "then": described(json!({ "type": "string", "enum": STANCES.map(|(name, _)| name) }), "What to do about it."),
     }));
+    schema["properties"]["exit"] = exit(&features);
     schema["required"] = json!(["when", "expect", "then"]);
     schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
     described(schema, "When the conditions hold, expect something of a domain.")
@@ -45,7 +46,7 @@ pub fn schema(manifest: &Manifest) -> Value {
 
 /// Reads what the schema demands, and nothing else.
 pub fn from_json(value: &Value, manifest: &Manifest) -> Result<Parsed, RuleError> {
-    let fields = fields(value, "", &["when", "expect", "then"], &["effect", "blend"])?;
+    let fields = fields(value, "", &["when", "expect", "then"], &["effect", "blend", "exit"])?;
     let condition = conditions(&fields["when"], manifest)?;
     let expect = self::fields(&fields["expect"], "expect", &["domain"], &[])?;
     let domain = named(&expect["domain"], "expect.domain", "domain", &domains(manifest))?;
@@ -54,7 +55,11 @@ pub fn from_json(value: &Value, manifest: &Manifest) -> Result<Parsed, RuleError
         None => neutral(manifest.domains[usize::from(domain)].kind),
     };
     let blend = fields.get("blend").map(|blend| self::blend(blend, manifest)).transpose()?.flatten();
-    let stance = choice(&fields["then"], "then", &STANCES)?;
+    let stance = match (choice(&fields["then"], "then", &STANCES)?, fields.get("exit")) {
+        (stance, None) => stance,
+        (Stance::Add, Some(exit)) => Stance::Fragment(fragment(exit, manifest)?),
+        (..) => return Err(field("exit", "only what is added is left again; 'then' must be 'add'")),
+    };
     let parsed = Parsed { condition, domain, effect, blend, stance };
     parsed.check(manifest)?;
     Ok(parsed)
@@ -84,8 +89,11 @@ pub fn to_json(parsed: &Parsed, manifest: &Manifest) -> Result<Value, RuleError>
     let mut value = json!({
         "when": comparisons.collect::<Vec<_>>(),
         "expect": { "domain": domain.name },
-        "then": said(&STANCES, parsed.stance),
+        "then": if parsed.stance.adds() { "add" } else { said(&STANCES, parsed.stance) },
     });
+    if let Stance::Fragment(fragment) = &parsed.stance {
+        value["exit"] = exit_json(fragment, &features);
+    }
     if parsed.effect != neutral(domain.kind) {
         value["effect"] = json!(parsed.effect);
     }
@@ -94,6 +102,55 @@ pub fn to_json(parsed: &Parsed, manifest: &Manifest) -> Result<Value, RuleError>
         value["blend"] = mix.terms.iter().map(term).collect();
     }
     Ok(value)
+}
+
+/// The way out of what is added, as it is demanded.
+fn exit(features: &[&str]) -> Value {
+    let comparison = object(json!({
+        "feature": { "type": "string", "enum": features },
+        "is": { "type": "string", "enum": SIDES.map(|(name, _)| name) },
+        "than": { "type": "number" },
+    }));
+    let count = |least: u32| json!({ "type": "integer", "minimum": least });
+    let mut exit = object(json!({
+        "share": described(json!({ "type": "integer", "minimum": 1, "maximum": WHOLE }), "Thousandths of the allowed size."),
+        "up": described(count(1), "Leave at a gain of so many basis points."),
+        "down": described(count(1), "Leave at a loss of so many basis points."),
+        "bars": described(count(1), "Leave after so many bars."),
+    }));
+    // Where there is nothing to compare, an empty choice would be no schema.
+    if !features.is_empty() {
+        exit["properties"]["until"] = described(comparison, "Leave once this holds.");
+    }
+    exit["required"] = json!([]);
+    described(exit, "With 'add': how much, and when to leave; whatever comes first.")
+}
+
+/// Reads how much is added and when it is left.
+fn fragment(value: &Value, manifest: &Manifest) -> Result<Fragment, RuleError> {
+    let fields = fields(value, "exit", &[], &["share", "until", "up", "down", "bars"])?;
+    let count = |name: &str| {
+        let count = |value: &Value| value.as_u64().and_then(|count| u32::try_from(count).ok());
+        let wrong = |value: &Value| unexpected(&format!("exit.{name}"), value, "a whole number above 0");
+        fields.get(name).map(|value| count(value).ok_or_else(|| wrong(value))).transpose()
+    };
+    let until = fields.get("until").map(|value| comparison(value, "exit.until", manifest)).transpose()?;
+    let share = count("share")?.map_or(WHOLE, |share| u16::try_from(share).unwrap_or(u16::MAX));
+    Ok(Fragment { share, until, up: count("up")?, down: count("down")?, bars: count("bars")? })
+}
+
+fn exit_json(fragment: &Fragment, features: &[&str]) -> Value {
+    let Fragment { share, until, up, down, bars } = *fragment;
+    let mut exit = json!({ "share": share });
+    if let Some(Comparison { feature, is, than }) = until {
+        exit["until"] = json!({ "feature": features[usize::from(feature)], "is": said(&SIDES, is), "than": than });
+    }
+    for (name, count) in [("up", up), ("down", down), ("bars", bars)] {
+        if let Some(count) = count {
+            exit[name] = json!(count);
+        }
+    }
+    exit
 }
 
 /// Reads a blend. A model does not say how sure it is; that is for claims to show.
@@ -211,6 +268,23 @@ mod tests {
             "effect": 1.3,
             "then": "add",
         })
+    }
+
+    #[test]
+    fn a_way_out_is_said_with_what_is_added_and_with_nothing_else() {
+        let mut value = example();
+        value["exit"] = json!({ "share": 500, "until": { "feature": "wind", "is": "below", "than": 0 }, "bars": 12 });
+        let text = "when tide > 5 and wind < 1.5% expect surge x1.3 then add half until wind < 0 or 12 bars";
+        assert_eq!(from_json(&value, &manifest()).unwrap(), parse(text, &manifest()).unwrap());
+        let refused = |value: &Value| from_json(value, &manifest()).unwrap_err().to_string();
+        value["then"] = json!("reduce");
+        assert_eq!(refused(&value), "exit: only what is added is left again; 'then' must be 'add'");
+        (value["then"], value["exit"]) = (json!("add"), json!({ "bars": -1 }));
+        assert_eq!(refused(&value), "exit.bars: found -1, expected a whole number above 0");
+        value["exit"] = json!({ "share": 70_000 });
+        assert_eq!(refused(&value), "then: found 65535 thousandths, expected 1 to 1000");
+        value["exit"] = json!({});
+        assert!(refused(&value).starts_with("then: found neither a share nor a way out"));
     }
 
     /// The example with one place changed.

@@ -1,6 +1,6 @@
 //! The slots of the playbook: one bit each in every claim.
 
-use super::{Heuristic, Provenance};
+use super::{Heuristic, Provenance, sample};
 use crate::constitution::MindKind;
 use crate::life::Life;
 use crate::limits;
@@ -13,6 +13,9 @@ const STRETCHES: f64 = 3.0;
 /// Whether the trial of a heuristic is over: enough claims, at least a third of them its own where it inherited the
 /// rest.
 pub fn is_tried(life: &Life, heuristic: &Heuristic) -> bool {
+    if heuristic.fragment().is_some() {
+        return sample::is_tried(life, heuristic);
+    }
     let ahead = f64::from(life.looks_ahead(usize::from(heuristic.domain)));
     let trial = if life.laws().honest { TRIAL.max(STRETCHES * ahead) } else { TRIAL };
     let own = f64::from(heuristic.evidence_for) + f64::from(heuristic.evidence_against);
@@ -44,8 +47,11 @@ pub fn free_slot(life: &Life) -> Option<usize> {
     if life.playbook.len() < limits::HEURISTICS {
         return Some(life.playbook.len());
     }
-    let failed =
-        |h: &Heuristic| h.provenance != Provenance::Instinct && is_tried(life, h) && (h.skill() <= 0.0 || !h.voice);
+    let failed = |h: &Heuristic| match h.fragment() {
+        _ if h.provenance == Provenance::Instinct => false,
+        Some(_) => sample::has_failed(life, h),
+        None => is_tried(life, h) && (h.skill() <= 0.0 || !h.voice),
+    };
     let candidates = life.playbook.iter().enumerate().filter(|(_, heuristic)| failed(heuristic));
     candidates.min_by(|(_, a), (_, b)| a.skill().total_cmp(&b.skill())).map(|(slot, _)| slot)
 }

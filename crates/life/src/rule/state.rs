@@ -2,46 +2,27 @@
 
 use std::collections::VecDeque;
 
-use arrayvec::ArrayVec;
 use serde::{Deserialize, Serialize};
 
 use super::blend::UNSURE;
-use super::{Blend, Mix};
+use super::{Blend, Condition, Fragment, Mix};
 use crate::laws::Laws;
 use crate::limits;
 use crate::money::Usdc;
 use crate::prose::Prose;
 use crate::time::Time;
-use crate::world::{DomainKind, Features};
-
-/// One comparison: a feature, by number, against a threshold.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Comparison {
-    pub feature: u8,
-    pub is: Is,
-    pub than: f64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Is {
-    Above,
-    Below,
-}
-
-/// A condition: it holds when all comparisons do, and without any it always holds.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Condition(pub ArrayVec<Comparison, { limits::COMPARISONS }>);
+use crate::world::DomainKind;
 
 /// The action that a heuristic suggests.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stance {
     #[default]
     Watch,
     Add,
     Reduce,
+    /// Add, with a way out and a size.
+    Fragment(Fragment),
 }
 
 /// How a heuristic came to be.
@@ -138,20 +119,18 @@ fn yes() -> bool {
     true
 }
 
-impl Comparison {
-    pub fn holds(&self, features: &Features) -> bool {
-        // A feature that is not there decides nothing.
-        match (self.is, features.get(usize::from(self.feature))) {
-            (Is::Above, Some(value)) => *value > self.than,
-            (Is::Below, Some(value)) => *value < self.than,
-            (_, None) => false,
+impl Stance {
+    /// The stance as these laws know it: before there were fragments, adding was adding.
+    pub fn under(self, laws: &Laws) -> Stance {
+        match self {
+            Stance::Fragment(_) if laws.fragments == 0 => Stance::Add,
+            known => known,
         }
     }
-}
 
-impl Condition {
-    pub fn holds(&self, features: &Features) -> bool {
-        self.0.iter().all(|comparison| comparison.holds(features))
+    /// Whether it would take up exposure.
+    pub fn adds(self) -> bool {
+        matches!(self, Stance::Add | Stance::Fragment(_))
     }
 }
 
@@ -219,6 +198,11 @@ impl Heuristic {
         heuristic.of(mix.as_ref())
     }
 
+    /// Its way out and its size, if it is a fragment.
+    pub fn fragment(&self) -> Option<Fragment> {
+        if let Stance::Fragment(fragment) = self.stance { Some(fragment) } else { None }
+    }
+
     /// The factor or the probability it has come to expect.
     pub fn expects(&self) -> f64 {
         self.blend.as_ref().map_or(self.effect, |blend| blend.factor())
@@ -273,8 +257,9 @@ pub struct Paid {
 }
 
 impl Paid {
-    pub(crate) fn learn(&mut self, stake: &Stake, gain: f64, cost: f64, laws: &Laws) {
-        if stake.made < self.until {
+    /// Learns what holding over a stretch of time paid, unless some of it is counted already.
+    pub(crate) fn learn(&mut self, (made, due): (Time, Time), gain: f64, cost: f64, laws: &Laws) {
+        if made < self.until {
             return;
         }
         let keep = 1.0 - 1.0 / laws.paid_memory;
@@ -282,7 +267,7 @@ impl Paid {
         self.sum = self.sum * keep + gain;
         self.squares = self.squares * keep + gain * gain;
         self.wins = self.wins * keep + f64::from(u8::from(gain > cost));
-        self.until = stake.due;
+        self.until = due;
     }
 
     pub fn mean(&self) -> f64 {

@@ -4,11 +4,13 @@
 //! when tide > 5 and wind < 1.5% expect surge x1.3 over 12 then add
 //! always expect rising 55%
 //! always expect surge like a blend of 0.3 tide, 0.2 wind over 12
+//! when tide > 5 expect surge over 12 then add half until wind < 0 or up 2% or 6 bars
 //! ```
 //!
 //! Printed text reads back as exactly the same heuristic. Text that makes no sense is refused with a sentence that says
 //! where, what was found and what was expected.
 
+mod exit;
 mod number;
 
 #[cfg(test)]
@@ -96,9 +98,12 @@ impl Parsed {
         }
         text += match self.stance {
             Stance::Watch => "",
-            Stance::Add => " then add",
+            Stance::Add | Stance::Fragment(_) => " then add",
             Stance::Reduce => " then reduce",
         };
+        if let Stance::Fragment(fragment) = &self.stance {
+            text += &fragment.print(&features)?;
+        }
         Ok(text)
     }
 
@@ -128,6 +133,9 @@ impl Parsed {
         };
         if let Some(mix) = &self.blend {
             blend_fits(mix, domain, features(manifest).len()).map_err(|problem| field("blend", problem))?;
+        }
+        if let Stance::Fragment(fragment) = &self.stance {
+            fragment.check(features(manifest).len()).map_err(|problem| field("then", problem))?;
         }
         effect_fits(self.effect, domain).map_err(|problem| field("effect", problem))
     }
@@ -221,8 +229,10 @@ impl<'a> TextReader<'a> {
         }
         let mut stance = Stance::Watch;
         if self.taken("then") {
-            stance = if self.one_of(&["add", "reduce"])? == "add" { Stance::Add } else { Stance::Reduce };
-            rest = "the end";
+            (stance, rest) = match self.one_of(&["add", "reduce"])? {
+                "add" => self.fragment()?,
+                _ => (Stance::Reduce, "the end"),
+            };
         }
         match self.peek() {
             Some(_) => Err(self.unexpected(rest)),

@@ -5,10 +5,9 @@
 //! that a number of samples is a number of independent ones. Beliefs have no weight: a vote counts what was shown,
 //! beyond what luck could have.
 
-use super::{Heuristic, Paid, Stance, slots};
+use super::{Fragment, Heuristic, Paid, Stance, sample, slots};
 use crate::life::Life;
 use crate::outside;
-use crate::time::Span;
 use crate::world::DomainKind;
 
 /// The evidence of all heuristics awake on holding from here.
@@ -24,14 +23,8 @@ pub struct Evidence {
     /// The domain of the heuristic that weighs most.
     pub domain: u8,
     pub voters: u64,
-}
-
-/// How long exposure is held before it is reconsidered.
-pub fn holding(life: &Life) -> Span {
-    match life.birth.world.holding {
-        0 => crate::episode::horizon(life),
-        bars => life.birth.world.bar.times(u64::from(bars)),
-    }
+    /// The fragment that speaks for it, by which what is taken up is left again.
+    pub fragment: Option<Fragment>,
 }
 
 /// Evidence on holding from here; none while no heuristic that is awake has seen enough.
@@ -78,6 +71,44 @@ pub fn evidence(life: &Life) -> Option<Evidence> {
         hits: hits / weights,
         domain: loudest.1,
         voters,
+        fragment: None,
+    })
+}
+
+/// Evidence for taking up exposure: the vote's, or that of a fragment that has surely paid more. It is not mixed with
+/// the vote, because it is about another way out.
+pub fn backing(life: &Life) -> Option<Evidence> {
+    let vote = evidence(life);
+    if life.laws().fragments == 0 || life.awake_at != life.seen.until {
+        return vote;
+    }
+    let shown = slots(life.awake).filter_map(|slot| alone(life, slot));
+    let wanted = |evidence: &Evidence| is_wanted(life, evidence);
+    shown.chain(vote).max_by(|a, b| wanted(a).cmp(&wanted(b)).then(a.lower.total_cmp(&b.lower)))
+}
+
+/// Whether the owner would have exposure taken up by this evidence.
+pub fn is_wanted(life: &Life, evidence: &Evidence) -> bool {
+    let domain = &life.birth.world.domains[usize::from(evidence.domain)];
+    life.constitution().strategy.prefers(&domain.name)
+}
+
+/// Evidence of one fragment on entering here and leaving by its way out.
+fn alone(life: &Life, slot: usize) -> Option<Evidence> {
+    let heuristic = &life.playbook[slot];
+    let (fragment, paid) = (heuristic.fragment()?, &heuristic.paid);
+    if paid.samples < f64::from(life.constitution().mind.samples) {
+        return None;
+    }
+    let (gain, error) = (paid.mean(), sample::sureness(life) * paid.error());
+    Some(Evidence {
+        gain,
+        lower: gain - error,
+        upper: gain + error,
+        hits: paid.hits(),
+        domain: heuristic.domain,
+        voters: 1 << slot,
+        fragment: Some(fragment),
     })
 }
 
@@ -92,6 +123,7 @@ fn weight(life: &Life, heuristic: &Heuristic, samples: f64) -> f64 {
         Stance::Watch => life.birth.world.domains[usize::from(heuristic.domain)].kind == DomainKind::Direction,
         Stance::Add => paid.sum > 0.0,
         Stance::Reduce => paid.sum < 0.0,
+        Stance::Fragment(_) => false,
     };
     if !asked {
         return 0.0;

@@ -160,7 +160,7 @@ fn fits(constitution: &Constitution, manifest: &Manifest) -> Result<(), Error> {
         let known = domains.join(", ");
         return Err(Error::Usage(format!("stress.objectives names {unknown}; the domains of this world are {known}")));
     }
-    Ok(())
+    golem::policy::preference::check(&constitution.strategy, manifest).map_err(Error::Usage)
 }
 
 /// Makes the golem's folder aside and moves it into place whole: a birth cut short leaves no half-made golem behind.

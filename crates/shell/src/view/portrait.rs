@@ -90,6 +90,7 @@ pub fn rows(name: &str, life: &Life) -> Vec<Row> {
     if !life.is_dead() {
         rows.push(("phase", super::words::phase(life)));
     }
+    rows.extend(super::words::strategy(life).map(|said| ("prefers", said)));
     rows.extend(super::words::phages(life).map(|said| ("phages", said)));
     rows.extend(super::words::calls(life).map(|said| ("calls", said)));
     rows.extend(super::words::thoughts(life).map(|said| ("thoughts", said)));

@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use std::fmt::Write;
 
 use golem::books::Books;
+use golem::constitution::StrategyFigures;
 use golem::daimon::Pad;
 use golem::mortality::stochastic;
 use golem::mortality::vitality::Parts;
@@ -60,7 +61,22 @@ pub fn phase(life: &Life) -> String {
     };
     let adds = if behaviour.may_add { "" } else { ", adds to nothing" };
     let looks = if behaviour.interval_times > 1 { ", looks half as often" } else { "" };
-    format!("{}: {ideas}, {phages}, shares at {:.2}{adds}{looks}", behaviour.mode, behaviour.sharing)
+    let seeks = if economic::seeks_revenue(life) { ", seeks revenue" } else { "" };
+    format!("{}: {ideas}, {phages}, shares at {:.2}{adds}{looks}{seeks}", behaviour.mode, behaviour.sharing)
+}
+
+/// Typed preferences of its owner, if there are any.
+pub fn strategy(life: &Life) -> Option<String> {
+    let StrategyFigures { domains, hold, size_bps, avoid } = &life.constitution().strategy;
+    let mut said = Vec::new();
+    if !domains.is_empty() {
+        said.push(domains.join(", "));
+    }
+    said.extend(hold.map(|hold| format!("to hold for {hold} at most")));
+    said.extend(size_bps.map(|bps| format!("{:.2} of the size allowed", f64::from(bps) / 10_000.0)));
+    let now = if life.avoiding() { " (which holds now)" } else { "" };
+    said.extend(avoid.as_ref().map(|avoid| format!("to avoid {avoid}{now}")));
+    (!said.is_empty()).then(|| said.join("; "))
 }
 
 /// Calls of a golem's agent, if it has made any.

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::rule::{Fragment, WHOLE};
 use crate::world::DomainSpec;
 
 pub(crate) fn manifest() -> Manifest {
@@ -52,7 +53,8 @@ pub(crate) fn any_parsed() -> impl Strategy<Value = Parsed> {
     let is = prop_oneof![Just(Is::Above), Just(Is::Below)];
     let comparison = (0_u8..4, is, number.clone()).prop_map(|(feature, is, than)| Comparison { feature, is, than });
     let comparisons = proptest::collection::vec(comparison, 0..=limits::COMPARISONS);
-    let stance = prop_oneof![Just(Stance::Watch), Just(Stance::Add), Just(Stance::Reduce)];
+    let stance =
+        prop_oneof![Just(Stance::Watch), Just(Stance::Add), Just(Stance::Reduce), any_fragment(number.clone())];
     (comparisons, 0_u8..3, number, 0.0..=1.0_f64, stance).prop_map(|(comparisons, domain, factor, share, stance)| {
         let mut condition = Condition::default();
         for comparison in comparisons {
@@ -67,12 +69,87 @@ pub(crate) fn any_parsed() -> impl Strategy<Value = Parsed> {
         };
         // Now and then a blend, of shares that are as odd as everything else.
         let shares = [share - 0.5, 2.0 * share, -share];
-        let mix = shares.iter().zip(0..).take(usize::from(stance == Stance::Add) * 3);
+        let mix = shares.iter().zip(0..).take(usize::from(stance.adds()) * 3);
         let terms: arrayvec::ArrayVec<Term, { limits::TERMS }> =
             mix.map(|(share, feature)| Term { feature, share: *share }).collect();
         let blend = (domain == 0 && !terms.is_empty()).then_some(Mix { terms, sure: 1.0 + 1_000.0 * share });
         Parsed { condition, domain, effect, blend, stance }
     })
+}
+
+/// Any stance with a way out of the world above; those that say no more than adding are left out.
+fn any_fragment(number: impl Strategy<Value = f64> + 'static) -> impl Strategy<Value = Stance> {
+    let is = prop_oneof![Just(Is::Above), Just(Is::Below)];
+    let until = (0_u8..4, is, number).prop_map(|(feature, is, than)| Comparison { feature, is, than });
+    let bps = || proptest::option::of(1_u32..=100_000);
+    let bars = proptest::option::of(1..=limits::HORIZON);
+    let parts = (1..=WHOLE, proptest::option::of(until), bps(), bps(), bars);
+    parts
+        .prop_map(|(share, until, up, down, bars)| Fragment { share, until, up, down, bars })
+        .prop_filter("says more than adding", |fragment| fragment.check(4).is_ok())
+        .prop_map(Stance::Fragment)
+}
+
+#[test]
+fn a_fragment_reads_like_a_sentence_and_says_what_is_wrong() {
+    let fragment = |share, until: Option<(u8, Is, f64)>, up, down, bars| Parsed {
+        condition: condition(&[(0, Is::Above, 5.0)]),
+        domain: 1,
+        effect: 0.5,
+        blend: None,
+        stance: Stance::Fragment(Fragment {
+            share,
+            until: until.map(|(feature, is, than)| Comparison { feature, is, than }),
+            up,
+            down,
+            bars,
+        }),
+    };
+    let calm = Some((1, Is::Below, 0.0));
+    check_reads_as(
+        "when tide > 5 expect rising over 1 then add half until wind < 0 or up 2% or down 0.25% or 12 bars",
+        fragment(500, calm, Some(200), Some(25), Some(12)),
+        "when tide > 5 expect rising over 1 then add half until wind < 0 or up 2% or down 0.25% or 12 bars",
+    );
+    check_reads_as(
+        "when tide > 5 expect rising then add 33.3% until 12 or wind<0",
+        fragment(333, calm, None, None, Some(12)),
+        "when tide > 5 expect rising over 1 then add 33.3% until wind < 0 or 12 bars",
+    );
+    check_reads_as(
+        "when tide > 5 expect rising then add 25%",
+        fragment(250, None, None, None, None),
+        "when tide > 5 expect rising over 1 then add quarter",
+    );
+    let rising = "when tide > 5 expect rising then add";
+    let share = "expected a share such as 'half' or 30%, 'until' or the end";
+    check_refused(&format!("{rising} 33.33%"), &format!("column 38: found '33.33%', {share}"));
+    check_refused(&format!("{rising} 0%"), "column 38: found 0 thousandths, expected 1 to 1000");
+    check_refused(&format!("{rising} 300%"), "column 38: found 3000 thousandths, expected 1 to 1000");
+    check_refused(
+        &format!("{rising} 100%"),
+        "column 38: found neither a share nor a way out, which is what adding alone says",
+    );
+    let way = "expected a comparison such as 'tide < 0', 'up 2%', 'down 1%' or a number of bars";
+    check_refused(&format!("{rising} half until"), &format!("column 48: found the end, {way}"));
+    check_refused(&format!("{rising} half until soon"), &format!("column 49: found 'soon', {way}"));
+    check_refused(&format!("{rising} until up 2% or up 3%"), "column 53: there are two such ways out; keep one");
+    check_refused(&format!("{rising} until 2 or 3 bars"), "column 49: there are two numbers of bars; keep one");
+    check_refused(&format!("{rising} until 0"), "column 38: found 0 bars, expected 1 to 100000");
+    check_refused(
+        &format!("{rising} until up 0.001%"),
+        "column 47: found '0.001%', expected a share such as 2% or 0.25%, in hundredths of 1%",
+    );
+    check_refused(&format!("{rising} until 2 and 3"), "column 46: found 'and', expected 'or' or the end");
+    check_refused("always expect rising then reduce half", "column 34: found 'half', expected the end");
+}
+
+#[test]
+fn a_feature_may_be_named_like_a_way_out() {
+    let mut world = manifest();
+    world.features[1] = "up".into();
+    let text = "always expect rising over 1 then add until up > 2 or up 3%";
+    assert_eq!(parse(text, &world).unwrap().print(&world).unwrap(), text);
 }
 
 #[test]
@@ -176,7 +253,7 @@ fn a_mistake_is_told_by_column_with_what_was_found_and_expected() {
         "column 60: found 'and', expected 'expect' after 4 comparisons, which is as many as there may be",
     );
     check_refused("always expect swell then jump", "column 26: found 'jump', expected 'add' or 'reduce'");
-    check_refused("always expect swell then add now", "column 30: found 'now', expected the end");
+    check_refused("always expect swell then reduce now", "column 33: found 'now', expected the end");
     check_refused("always expect surge over 12 over 12", "column 29: found 'over', expected 'then' or the end");
 }
 
@@ -280,7 +357,7 @@ proptest! {
     #[test]
     fn no_text_makes_the_reader_stumble(
         text in ".{0,80}",
-        words in proptest::collection::vec("when|always|expect|and|over|then|add|tide|surge|rising|>|<|5|x2|55%|12|é", 0..14),
+        words in proptest::collection::vec("when|always|expect|and|over|then|add|half|until|or|up|down|bars|tide|surge|rising|>|<|5|x2|55%|12|é", 0..14),
     ) {
         for text in [text, words.join(" ")] {
             if let Ok(parsed) = parse(&text, &manifest()) {
