@@ -451,7 +451,11 @@ pub fn entry_of(heuristic: &Heuristic, life: &Life, known: Option<&Entry>) -> En
         Provenance::Phage => How::Replicant,
         Provenance::Thought => How::Thought,
     };
-    let entry = known.cloned().unwrap_or_else(|| draft(Kind::Heuristic, "", source(life, how), life.now()));
+    let entry = known.cloned().unwrap_or_else(|| {
+        let new = draft(Kind::Heuristic, "", source(life, how), life.now());
+        let initial = if how == How::Replicant { life.laws().of_phages } else { new.initial };
+        Entry { initial, ..new }
+    });
     worded(shown_in(heuristic, entry, life), life)
 }
 
