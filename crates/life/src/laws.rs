@@ -193,6 +193,13 @@ pub struct Laws {
     pub dated_doubt: f64,
     /// Confidence that the entry of a rule brought by a phage begins with.
     pub of_phages: f64,
+    /// Memories, beside the one it was made from, in which an omen must have held before a night warns of it; at zero it
+    /// always does.
+    pub omens: u32,
+    /// Whether nights go through other moments for a choice too, and not only other choices.
+    pub moments: bool,
+    /// Whether nights play what may go wrong in a world through gate and policy.
+    pub drills: bool,
 }
 
 // Life has room for what the laws want kept.
@@ -297,6 +304,9 @@ const FIRST: Laws = Laws {
     dated_window: 100.0,
     dated_doubt: 1.0,
     of_phages: 0.7,
+    omens: 0,
+    moments: false,
+    drills: false,
 };
 
 /// The second laws: no heuristic is scored by what it learned after its claim, and no voice is followed further than
@@ -314,7 +324,7 @@ const SECOND: Laws = Laws {
 
 /// The third laws, which are not frozen before the first release: what fifty ticks or one night found is believed as far as
 /// it has been shown.
-const THIRD: Laws = Laws { of_phages: 0.3, ..SECOND };
+const THIRD: Laws = Laws { of_phages: 0.3, omens: 2, moments: true, drills: true, ..SECOND };
 
 /// The set with this number, if this version of the program knows it.
 pub fn laws(number: u16) -> Option<&'static Laws> {
@@ -416,7 +426,7 @@ mod tests {
              [-0.2, 0.6, -0.2], [-0.2, 0.7, -0.3], [-0.4, 0.3, -0.2], [0.3, -0.1, 0.3], [-0.3, 0.2, 0.1], \
              [-0.3, 0.4, -0.4], [-0.4, -0.2, -0.4]], great_loss: 0.05, missed: 0.02, \
              dream_confirms: 0.1, dream_contradicts: 0.05, dream_blocked: 0.1, honest: false, trust_pace: 0.0, trust_share: 0.0, \
-             trust_steady: 3.0, trust_slowest: 0.5, trust_fastest: 4.0, trust_record: 20.0, trust_memory: 1.0, blend_memory: 1000.0, blend_least: 4.0, bets: [0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5], proof: 0.0, alike_fitness: 0.95, chain_kept: 200.0, chain_even: 2.0, dated_window: 100.0, dated_doubt: 1.0, of_phages: 0.7 }"
+             trust_steady: 3.0, trust_slowest: 0.5, trust_fastest: 4.0, trust_record: 20.0, trust_memory: 1.0, blend_memory: 1000.0, blend_least: 4.0, bets: [0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5], proof: 0.0, alike_fitness: 0.95, chain_kept: 200.0, chain_even: 2.0, dated_window: 100.0, dated_doubt: 1.0, of_phages: 0.7, omens: 0, moments: false, drills: false }"
         );
         let shown = format!("{:?}", laws(2).unwrap());
         let (_, since) = shown.split_once("dream_blocked: 0.1, ").unwrap();
@@ -424,7 +434,7 @@ mod tests {
             since,
             "honest: true, trust_pace: 3.0, trust_share: 0.0008333333333333334, trust_steady: 3.0, trust_slowest: 0.5, trust_fastest: 4.0, \
              trust_record: 20.0, trust_memory: 500.0, \
-             blend_memory: 1000.0, blend_least: 4.0, bets: [0.525, 0.575, 0.625, 0.675, 0.725, 0.775, 0.825, 0.875, 0.925, 0.975], proof: 20.0, alike_fitness: 0.95, chain_kept: 200.0, chain_even: 2.0, dated_window: 100.0, dated_doubt: 1.0, of_phages: 0.7 }"
+             blend_memory: 1000.0, blend_least: 4.0, bets: [0.525, 0.575, 0.625, 0.675, 0.725, 0.775, 0.825, 0.875, 0.925, 0.975], proof: 20.0, alike_fitness: 0.95, chain_kept: 200.0, chain_even: 2.0, dated_window: 100.0, dated_doubt: 1.0, of_phages: 0.7, omens: 0, moments: false, drills: false }"
         );
         assert!(laws(NEWEST).is_some() && laws(NEWEST + 1).is_none());
     }

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 pub const RECORD: u8 = 1;
 /// Version of Life's own layout, which snapshots and state hashes depend on. Changing Life raises it;
 /// older snapshots are then passed over and the life is folded again.
-pub const LIFE: u16 = 29;
+pub const LIFE: u16 = 30;
 
 pub(crate) const STATE_EVERY: u64 = 500;
 
