@@ -103,6 +103,7 @@ fn check_found(life: &Life, found: &Found) -> Result<(), Fault> {
     let bounded = found.ideas.len() <= limits::IDEAS
         && found.batch.len() <= limits::IDEAS
         && found.replay.credits.len() <= limits::IDEAS
+        && found.imagined.held.len().max(found.imagined.drills.len()) <= limits::IDEAS
         && found.confirmed.len().max(found.contradicted.len()) <= limits::HEURISTICS
         && !(early && !(found.staged.is_empty() && found.revisions.is_empty()));
     let omen = found.imagined.rehearsed.as_ref().map(|r| Idea {

@@ -609,7 +609,7 @@ impl Default for Constitution {
                 explore_every: 200,
                 sureness: surely(),
                 samples: enough(),
-                phages: true,
+                phages: false,
             },
             stress: StressFigures { mode: StressMode::Enforced, ..StressFigures::default() },
             affect: AffectFigures { appraisal: Appraisal::RuleBased, ..AffectFigures::default() },

@@ -191,8 +191,6 @@ pub struct Laws {
     /// Added to the error of a dated chance and to naive's: in a domain that hardly ever changes naive is hardly ever
     /// wrong, and being a little less sure than naive must not kill.
     pub dated_doubt: f64,
-
-    //
     /// Fragments on trial at once; without any, ways out are not known.
     pub fragments: usize,
     /// Deviations that a fragment must be surer by than a rule.
@@ -201,6 +199,15 @@ pub struct Laws {
     pub fragment_patience: u64,
     /// Whether a stable golem that earns less than it costs spends its ideas on what could pay.
     pub seeks_revenue: bool,
+    /// Confidence that the entry of a rule brought by a phage begins with.
+    pub of_phages: f64,
+    /// Memories, beside the one it was made from, in which an omen must have held before a night warns of it; at zero it
+    /// always does.
+    pub omens: u32,
+    /// Whether nights go through other moments for a choice too, and not only other choices.
+    pub moments: bool,
+    /// Whether nights play what may go wrong in a world through gate and policy.
+    pub drills: bool,
 }
 
 // Life has room for what the laws want kept.
@@ -304,12 +311,14 @@ const FIRST: Laws = Laws {
     chain_even: 2.0,
     dated_window: 100.0,
     dated_doubt: 1.0,
-
-    //
     fragments: 0,
     fragment_sureness: 0.0,
     fragment_patience: 0,
     seeks_revenue: false,
+    of_phages: 0.7,
+    omens: 0,
+    moments: false,
+    drills: false,
 };
 
 /// The second laws: no heuristic is scored by what it learned after its claim, and no voice is followed further than
@@ -325,9 +334,13 @@ const SECOND: Laws = Laws {
     ..FIRST
 };
 
-/// The third laws, which are not frozen before the first release.
+/// The third laws, which are not frozen before the first release: entry, exit and size are tried as one, and what fifty
+/// ticks or one night found is believed as far as it has been shown.
 const THIRD: Laws = Laws {
-    //
+    of_phages: 0.3,
+    omens: 2,
+    moments: true,
+    drills: true,
     fragments: 8,
     fragment_sureness: 1.0,
     fragment_patience: 8_000,
@@ -436,7 +449,8 @@ mod tests {
              [-0.3, 0.4, -0.4], [-0.4, -0.2, -0.4]], great_loss: 0.05, missed: 0.02, \
              dream_confirms: 0.1, dream_contradicts: 0.05, dream_blocked: 0.1, honest: false, trust_pace: 0.0, trust_share: 0.0, \
              trust_steady: 3.0, trust_slowest: 0.5, trust_fastest: 4.0, trust_record: 20.0, trust_memory: 1.0, blend_memory: 1000.0, blend_least: 4.0, bets: [0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5], proof: 0.0, alike_fitness: 0.95, chain_kept: 200.0, chain_even: 2.0, dated_window: 100.0, dated_doubt: 1.0, \
-             fragments: 0, fragment_sureness: 0.0, fragment_patience: 0, seeks_revenue: false }"
+             fragments: 0, fragment_sureness: 0.0, fragment_patience: 0, seeks_revenue: false, \
+             of_phages: 0.7, omens: 0, moments: false, drills: false }"
         );
         let shown = format!("{:?}", laws(2).unwrap());
         let (_, since) = shown.split_once("dream_blocked: 0.1, ").unwrap();
@@ -445,7 +459,8 @@ mod tests {
             "honest: true, trust_pace: 3.0, trust_share: 0.0008333333333333334, trust_steady: 3.0, trust_slowest: 0.5, trust_fastest: 4.0, \
              trust_record: 20.0, trust_memory: 500.0, \
              blend_memory: 1000.0, blend_least: 4.0, bets: [0.525, 0.575, 0.625, 0.675, 0.725, 0.775, 0.825, 0.875, 0.925, 0.975], proof: 20.0, alike_fitness: 0.95, chain_kept: 200.0, chain_even: 2.0, dated_window: 100.0, dated_doubt: 1.0, \
-             fragments: 0, fragment_sureness: 0.0, fragment_patience: 0, seeks_revenue: false }"
+             fragments: 0, fragment_sureness: 0.0, fragment_patience: 0, seeks_revenue: false, \
+             of_phages: 0.7, omens: 0, moments: false, drills: false }"
         );
         assert!(laws(NEWEST).is_some() && laws(NEWEST + 1).is_none());
     }

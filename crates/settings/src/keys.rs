@@ -233,7 +233,7 @@ keys! {
     Golem "mind.explore_every", COUNT, "200", "ticks between two new ideas; 0 for never";
     Golem "mind.sureness", SettingKind::Number { min: 0.0, max: 100.0 }, "2.5", "deviations below the mean of what holding paid that must still be worth its cost";
     Golem "mind.samples", SettingKind::Integer { min: 2, max: 150 }, "20", "times something must have been seen before it is acted on";
-    Golem "mind.phages", SettingKind::Bool, "true", "small lives of about fifty ticks put its rules to the test, one each";
+    Golem "mind.phages", SettingKind::Bool, "false", "small lives of about fifty ticks put its rules to the test, one each";
     Golem "mind.cheap", SettingKind::Text, "", "model it asks when a tick is unusual: PROVIDER/MODEL such as ollama/qwen3, or an address such as http://localhost:8080/v1/qwen3; empty for none";
     Golem "mind.middle", SettingKind::Text, "", "model it asks when the cheap one would rather not say, or when much is at stake; empty for the cheap one";
     Golem "mind.strong", SettingKind::Text, "", "model it asks when the middle one would rather not say; empty for the middle one";

@@ -19,7 +19,7 @@ use crate::rule::Dice;
 pub(super) const CASES: usize = 10;
 
 /// Deviations by which an idea must do better than the playbook on cases it has not seen.
-const SURE: f64 = 2.0;
+pub(super) const SURE: f64 = 2.0;
 
 /// Stretches of time, none overlapping another, that a second learning needs to be judged by.
 const STRETCHES: usize = 4;
@@ -252,7 +252,7 @@ fn forgetful(known: &Heuristic, kind: DomainKind) -> Heuristic {
 }
 
 /// Episodes a hypothesis carries with it, so that it can be traced.
-const KEPT_EPISODES: usize = 8;
+pub(super) const KEPT_EPISODES: usize = 8;
 
 /// The mean, and of how many, if it is surely above nothing.
 fn surely(gains: &[f64], least: usize) -> Option<(f64, usize)> {

@@ -1,13 +1,15 @@
 //! Imagination: the night's second half, and the moment of falling asleep. Other choices and their computed outcomes,
 //! ideas put together from parts of others, threats to what is held, and stirring memories made less so.
 
-use life::constitution::Intensity;
-use life::dream::{Idea, Imagined, Met, Origin, Rehearsed, Threat, ThreatKind};
+use life::constitution::{DreamTier, Intensity};
+use life::dream::{Drill, Idea, Imagined, Met, Origin, Rehearsed, Threat, ThreatKind};
 use life::rule::{Comparison, Condition, Heuristic, Is, rounded};
 use life::world::DomainKind;
 use life::{Life, limits};
 
-use super::memory::{Experience, STIRRING};
+use super::drill::drills;
+use super::memory::{Experience, Memory, STIRRING};
+use super::omen::Cases;
 use super::replay::Usual;
 use crate::rule::Dice;
 
@@ -29,27 +31,57 @@ const CRASH: u32 = 2_000;
 /// The share of its age from which on a golem dreams for its heirs.
 const LEGACY: f64 = 0.85;
 
-pub(super) fn imagine(batch: &[&Experience], chosen: &[&Experience], life: &Life, intensity: &Intensity) -> Imagined {
+pub(super) fn imagine(
+    batch: &[&Experience],
+    chosen: &[&Experience],
+    memory: &Memory,
+    life: &Life,
+    intensity: &Intensity,
+) -> Imagined {
     let depth = intensity.depth as usize;
     let threats = threats(chosen, life, intensity.threats as usize);
-    let (mut better, mut regret) = (0, 0.0);
+    let (mut alternatives, mut better, mut regret, mut moments) = (0, 0, 0.0, [0; 2]);
     for episode in batch {
         // The other choice, half of it, and the same again: what each would have come to is known.
         let gains = [episode.regret, episode.regret / 2.0, 0.0];
-        better += gains.iter().take(depth).filter(|gain| **gain > 0.0).count() as u32;
+        let others = if depth > 0 { elsewhen(episode, memory, life) } else { [None; 2] };
+        let all = || gains.iter().take(depth).chain(others.iter().flatten());
+        alternatives += all().count() as u32;
+        better += all().filter(|gain| **gain > 0.0).count() as u32;
+        for (count, gain) in moments.iter_mut().zip(others) {
+            *count += u32::from(gain.is_some_and(|gain| gain > episode.regret));
+        }
         regret += episode.regret / batch.len() as f32;
     }
     let mut stirring: Vec<&Experience> = chosen.iter().copied().filter(|e| e.arousal >= STIRRING).collect();
+    let (rehearsed, cases) = rehearsed(&threats, chosen, memory, life).unzip();
+    let cases = cases.unwrap_or_default();
     stirring.sort_by(|a, b| b.arousal.total_cmp(&a.arousal).then(a.number.cmp(&b.number)));
     Imagined {
-        alternatives: (batch.len() * depth) as u32,
+        alternatives,
         better,
         regret,
+        moments: moments.into(),
         recombined: 0,
-        rehearsed: rehearsed(&threats, chosen, life),
         threats,
+        rehearsed,
+        omen: cases.omen,
+        held: cases.held,
+        drills: rehearsals(life, intensity),
         calmed: stirring.into_iter().take(CALMED).map(|e| e.number).collect(),
     }
+}
+
+/// Drills of a night, under laws that have them; a light night has time for one peril.
+fn rehearsals(life: &Life, intensity: &Intensity) -> Vec<Drill> {
+    let light = life.constitution().dream.tier == DreamTier::Core;
+    let most = if light { intensity.threats.min(1) } else { intensity.threats };
+    if life.laws().drills { drills(life, most as usize) } else { Vec::new() }
+}
+
+/// Gains of another choice sooner and later, under laws that ask for them.
+fn elsewhen(episode: &Experience, memory: &Memory, life: &Life) -> [Option<f32>; 2] {
+    if life.laws().moments { memory.otherwise(episode, life) } else { [None; 2] }
 }
 
 /// Falls that could hit the largest position there may be, and the defence that would meet each.
@@ -88,8 +120,9 @@ fn threats(chosen: &[&Experience], life: &Life, most: usize) -> Vec<Threat> {
     .collect()
 }
 
-/// The threat that would cost most, with what the world looked like before the worst that is remembered.
-fn rehearsed(threats: &[Threat], chosen: &[&Experience], life: &Life) -> Option<Rehearsed> {
+/// The threat that would cost most, with what the world looked like before the worst that is remembered, if that came
+/// before other falls as well.
+fn rehearsed(threats: &[Threat], chosen: &[&Experience], memory: &Memory, life: &Life) -> Option<(Rehearsed, Cases)> {
     let threat = *threats.iter().max_by_key(|t| (t.loss, t.fall_bps))?;
     let worst = chosen.iter().min_by(|a, b| a.change.total_cmp(&b.change)).filter(|worst| worst.change < 0.0)?;
     let feared = life.dreams().night.as_ref().and_then(|night| night.feared.as_ref());
@@ -98,18 +131,23 @@ fn rehearsed(threats: &[Threat], chosen: &[&Experience], life: &Life) -> Option<
         None => joined(&Usual::of(chosen), worst, worst),
     };
     let night = life.dreams().night.as_ref().map_or(0, |night| night.number);
-    (!omen.0.is_empty()).then_some(Rehearsed { threat, omen, night })
+    let cases = match life.laws().omens {
+        0 => Cases::default(),
+        least => Some(Cases::of(&omen, worst, memory.newest(Memory::room(life)), life)).filter(|c| c.hold(least))?,
+    };
+    (!omen.0.is_empty()).then_some((Rehearsed { threat, omen, night }, cases))
 }
 
-/// Where the other choice would have been much better: what stood out in the two memories it regrets most, as a rule of
-/// when to be in and when to be out. What it comes to is for the test to say.
-pub(super) fn regretted(batch: &[&Experience], chosen: &[&Experience], life: &Life) -> Option<Idea> {
+/// Where the other choice would have been much better, then or at another moment: what stood out in the two memories it
+/// regrets most, as a rule of when to be in and when to be out. What it comes to is for the test to say.
+pub(super) fn regretted(batch: &[&Experience], chosen: &[&Experience], memory: &Memory, life: &Life) -> Option<Idea> {
     let domains = &life.birth().world.domains;
     let domain = domains.iter().position(|spec| spec.kind == DomainKind::Direction)? as u8;
-    let mut most: Vec<&&Experience> = batch.iter().filter(|e| e.regret > 0.0).collect();
-    most.sort_by(|a, b| b.regret.total_cmp(&a.regret).then(a.number.cmp(&b.number)));
+    let missed = |e: &Experience| elsewhen(e, memory, life).into_iter().flatten().fold(e.regret, f32::max);
+    let mut most: Vec<(f32, &Experience)> = batch.iter().map(|e| (missed(e), *e)).filter(|(m, _)| *m > 0.0).collect();
+    most.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.number.cmp(&b.1.number)));
     let (one, other) = (most.first()?, most.get(1).or(most.first())?);
-    let condition = joined(&Usual::of(chosen), one, other);
+    let condition = joined(&Usual::of(chosen), one.1, other.1);
     Some(Idea { domain: Some(domain), origin: Origin::Regret, condition })
 }
 

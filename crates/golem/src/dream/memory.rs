@@ -11,7 +11,7 @@ use life::constitution::{DreamTier, ReplayOrder};
 use life::dream::{self, Found};
 use life::episode::{self, Impression};
 use life::event::{Event, Record};
-use life::time::Time;
+use life::time::{Span, Time};
 use life::world::Values;
 use life::{Life, limits, prediction, rule};
 
@@ -32,6 +32,9 @@ pub const STIRRING: f32 = 0.5;
 pub struct Experience {
     pub number: u64,
     pub tick: u64,
+    pub at: Time,
+    /// True where something was held.
+    pub exposed: bool,
     pub regime: u8,
     pub surprise: f32,
     pub arousal: f32,
@@ -43,6 +46,9 @@ pub struct Experience {
     pub actual: Values,
     pub change: f32,
     pub regret: f32,
+    /// Changes of a unit's worth to the same end from a moment sooner and from one later; not a number where its bar is
+    /// not known.
+    pub moved: (f32, f32),
     /// Nights that went through it closely.
     pub replays: u8,
     /// True once a night has let it go.
@@ -56,6 +62,8 @@ pub struct Memory {
     whole: VecDeque<Experience>,
     /// The claims still open in each domain: the records they were made in, and when they come due.
     open: [VecDeque<(u64, Time)>; limits::DOMAINS],
+    /// Worth of a unit at the looks since shortly before the oldest episode under way.
+    units: VecDeque<(Time, f64)>,
     room: usize,
     /// True where reading begins in the middle of a life, so that claims come due that this memory did not hear being
     /// made.
@@ -70,6 +78,7 @@ pub struct Moment {
     pub regime: u8,
     pub surprise: f32,
     pub arousal: f32,
+    pub exposed: bool,
 }
 
 impl Moment {
@@ -81,13 +90,15 @@ impl Moment {
             regime: life.regimes().now as u8,
             surprise: life.episodes().surprise.last as f32,
             arousal: life.daimon().last.arousal.max(life.daimon().mood.arousal) as f32,
+            exposed: life.episodes().pending.back().is_some_and(|pending| pending.exposed),
         }
     }
 }
 
 impl Default for Memory {
     fn default() -> Memory {
-        Memory { begun: VecDeque::new(), whole: VecDeque::new(), open: Default::default(), room: KEPT, partial: false }
+        let (begun, whole, units) = (VecDeque::new(), VecDeque::new(), VecDeque::new());
+        Memory { begun, whole, open: Default::default(), units, room: KEPT, partial: false }
     }
 }
 
@@ -121,7 +132,10 @@ impl Memory {
         let mut moment = Some(moment);
         for event in &record.events {
             match event {
-                Event::Prediction(prediction::Event::Sensed { until, values, .. }) => seen = Some((*until, values)),
+                Event::Prediction(prediction::Event::Sensed { until, values, unit, .. }) => {
+                    seen = Some((*until, values));
+                    self.units.push_back((*until, unit.as_f64()));
+                }
                 Event::Rule(rule::Event::Predicted { domain, naive, far, .. }) => {
                     let at = usize::from(*domain);
                     let Some((until, _)) = seen else { continue };
@@ -148,18 +162,23 @@ impl Memory {
                 Event::Episode(episode::Event::LookedBack { change, regret }) => {
                     if let Some((_, _, mut over)) = self.begun.pop_front() {
                         (over.change, over.regret) = (*change, *regret);
+                        over.moved = self.aside(&over, life);
                         self.keep(over);
                     }
                 }
                 Event::Episode(episode::Event::Remembered { state, .. }) => {
-                    let Some(Moment { number, tick, regime, surprise, arousal }) = moment.take().and_then(|of| of())
+                    let Some(Moment { number, tick, regime, surprise, arousal, exposed }) =
+                        moment.take().and_then(|of| of())
                     else {
                         continue;
                     };
                     let (claimed, naive) = said.take().unwrap_or_else(|| (nothing(), nothing()));
+                    let until = seen.map_or(record.at, |(until, _)| until);
                     let begun = Experience {
                         number,
                         tick,
+                        at: until,
+                        exposed,
                         regime,
                         surprise,
                         arousal,
@@ -173,16 +192,43 @@ impl Memory {
                         actual: nothing(),
                         change: 0.0,
                         regret: 0.0,
+                        moved: (f32::NAN, f32::NAN),
                         replays: 0,
                         forgotten: false,
                     };
-                    let until = seen.map_or(record.at, |(until, _)| until);
                     self.begun.push_back((record.seq, until + episode::horizon(life), begun));
                 }
                 Event::Dream(dream::Event::Dreamt(found)) => self.dreamt(found),
                 _ => {}
             }
         }
+    }
+
+    /// How a unit's worth changed to the end of an episode from a moment sooner than it began, and from one later.
+    fn aside(&mut self, over: &Experience, life: &Life) -> (f32, f32) {
+        let aside = aside(life);
+        while self.units.get(1).is_some_and(|(at, _)| *at + aside <= over.at) {
+            self.units.pop_front();
+        }
+        let unit = |sooner: Span, later: Span| {
+            let known = self.units.partition_point(|(at, _)| *at + sooner <= over.at + later);
+            self.units.get(known.checked_sub(1)?).map(|(_, unit)| *unit).filter(|unit| *unit > 0.0)
+        };
+        let end = unit(Span::ZERO, Span::ZERO).map(|unit| unit * (1.0 + f64::from(over.change)));
+        let change = |from: Option<f64>| end.zip(from).map_or(f32::NAN, |(end, from)| (end / from - 1.0) as f32);
+        let sooner = change(unit(aside, Span::ZERO));
+        (sooner, if aside < episode::horizon(life) { change(unit(Span::ZERO, aside)) } else { f32::NAN })
+    }
+
+    /// Gains of another choice a while sooner and a while later. Of a moment before the oldest memory nothing is known,
+    /// however much this memory has heard.
+    pub(super) fn otherwise(&self, e: &Experience, life: &Life) -> [Option<f32>; 2] {
+        let from = self.whole.front().map_or(e.at, |oldest| oldest.at);
+        let one_way = life.execution().one_way() as f32;
+        let gain = |change: f32| if e.exposed { -change - one_way } else { change - 2.0 * one_way };
+        let known = |change: f32| Some(change).filter(|change| change.is_finite()).map(gain);
+        let (sooner, later) = e.moved;
+        [known(sooner).filter(|_| from + aside(life) <= e.at), known(later)]
     }
 
     /// How many of a record's answers are to claims made before this memory begins, and how many of its ends are of
@@ -268,6 +314,11 @@ impl Memory {
         }
         pool.into_iter().zip(chosen).filter_map(|(e, chosen)| chosen.then_some(e)).collect()
     }
+}
+
+/// How long before or after a choice another moment for it is: a quarter of the way to its end, and a look at least.
+fn aside(life: &Life) -> Span {
+    Span::millis(episode::horizon(life).as_millis() / 4).max(life.constitution().interval)
 }
 
 /// The worth of replaying memories at one moment of a life.

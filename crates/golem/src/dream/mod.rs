@@ -3,10 +3,12 @@
 //! A night holds the heartbeat: nothing is decided and nothing is asked of the world. Claims still come due, clocks
 //! still run, and stops and the breaker look at every bar as they do by day. When to sleep is in [`schedule`].
 
+mod drill;
 mod gate;
 mod imagine;
 mod memory;
 mod night;
+mod omen;
 mod replay;
 mod revision;
 mod staging;

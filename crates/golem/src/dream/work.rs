@@ -137,8 +137,8 @@ impl Tonight<'_> {
     /// Does the work of imagination: what might have been, and what may come.
     fn imagines(mut self, memory: &Memory, found: &mut Found) {
         let (intensity, batch) = (intensity(self.life), self.batch(memory));
-        found.imagined = imagine::imagine(&batch, &self.chosen, self.life, &intensity);
-        found.ideas.extend(imagine::regretted(&batch, &self.chosen, self.life));
+        found.imagined = imagine::imagine(&batch, &self.chosen, memory, self.life, &intensity);
+        found.ideas.extend(imagine::regretted(&batch, &self.chosen, memory, self.life));
         for domain in self.domains() {
             let ideas = imagine::recombine(domain, &self.chosen, self.life, &intensity, &mut self.dice);
             found.imagined.recombined += ideas.len() as u32;

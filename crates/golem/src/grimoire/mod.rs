@@ -21,5 +21,6 @@ pub use curator::{ARCHIVE, Round};
 pub(crate) use decide::curated;
 pub use ingest::{AN_HOUR, AN_HOUR_EACH, Turned, digest, proposed, take_in};
 pub use round::{Curation, DECISIONS, entry_of, round};
+pub(crate) use sameness::Gist;
 pub use sameness::{MeaningKey, Subject, contradict};
 pub use walk::{HOPS, Path};

@@ -19,6 +19,7 @@ use life::{Life, limits, phage};
 
 use super::Grimoire;
 use super::admission::{Candidate, draft};
+use super::sameness::Gist;
 use crate::inheritance::{Way, has_tried, may_leave};
 use crate::stress::words::title as words_of;
 
@@ -248,8 +249,14 @@ impl Learn<'_> {
             let mut entry = draft(Kind::Warning, &text, source(life, How::Dreamt), life.now());
             (entry.condition, entry.claim, entry.domain) = (Some(rehearsed.omen.clone()), Some(claim), Some(domain));
             (entry.initial, entry.status) = (life.constitution().dream.insight, Status::Candidate);
-            if !self.grimoire.knows(&entry) {
-                self.admit(Candidate { entry, seen_for: 0.0, seen_against: 0.0, single: true });
+            let (held, failed) = life.dreams().omen;
+            // Another threshold is not another warning.
+            let world = &life.birth().world;
+            let told = |old: &Entry| Gist::of(old, world) == Gist::of(&entry, world);
+            let told = life.laws().omens > 0 && self.grimoire.in_use().any(told);
+            if !told && !self.grimoire.knows(&entry) {
+                let (seen_for, seen_against) = (f64::from(held), f64::from(failed));
+                self.admit(Candidate { entry, seen_for, seen_against, single: true });
             }
         }
         for (id, held) in &life.dreams().judged {
@@ -455,7 +462,11 @@ pub fn entry_of(heuristic: &Heuristic, life: &Life, known: Option<&Entry>) -> En
         Provenance::Thought => How::Thought,
     };
     let kind = if heuristic.fragment().is_some() { Kind::StrategyFragment } else { Kind::Heuristic };
-    let entry = known.cloned().unwrap_or_else(|| draft(kind, "", source(life, how), life.now()));
+    let entry = known.cloned().unwrap_or_else(|| {
+        let new = draft(kind, "", source(life, how), life.now());
+        let initial = if how == How::Replicant { life.laws().of_phages } else { new.initial };
+        Entry { initial, ..new }
+    });
     worded(shown_in(heuristic, entry, life), life)
 }
 

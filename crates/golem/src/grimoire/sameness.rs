@@ -4,7 +4,9 @@
 //! Two entries are the same if kind, condition and claim agree; they contradict each other if they speak of the
 //! same under the same condition and one expects more where the other expects less.
 
-use life::grimoire::{Entry, Kind, Link};
+use std::cmp::Ordering;
+
+use life::grimoire::{Entry, Expectation, Kind, Link};
 use life::rule::{Comparison, Condition, Fragment, Is, Stance, neutral};
 use life::world::{DomainKind, Manifest};
 
@@ -81,6 +83,37 @@ impl Subject {
     }
 }
 
+/// The gist of an entry: what it says, whatever its figures are. Two entries with one gist are one thing to a reader.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Gist {
+    /// The subject, without thresholds.
+    subject: Option<Subject>,
+    /// The stance, and whether more is expected than usual or less.
+    claim: Option<(u8, Ordering)>,
+    link: Option<Link>,
+    /// Words of an entry that claims nothing, without figures.
+    words: String,
+}
+
+impl Gist {
+    pub(crate) fn of(entry: &Entry, manifest: &Manifest) -> Gist {
+        let mut subject = Subject::of(entry);
+        if let Some(subject) = &mut subject {
+            subject.condition.iter_mut().for_each(|(.., than)| *than = 0);
+            subject.condition.dedup();
+        }
+        // A name may have digits in it, but does not begin with one.
+        let figure = |word: &&str| word.chars().find(|c| c.is_alphanumeric()).is_some_and(|c| c.is_ascii_digit());
+        let said = if entry.claim.is_some() || entry.link.is_some() { "" } else { &entry.text };
+        Gist {
+            subject,
+            claim: entry.claim.map(|claim| (claim.stance as u8, side(claim, manifest))),
+            link: entry.link,
+            words: words(&said.split(' ').filter(|word| !figure(word)).collect::<Vec<_>>().join(" ")),
+        }
+    }
+}
+
 /// Comparisons of a condition in a fixed order, without those that another implies.
 fn normal(condition: &Condition) -> Vec<(u8, bool, u64)> {
     let implied = |this: &Comparison| {
@@ -109,6 +142,12 @@ fn words(text: &str) -> String {
     text.split_whitespace().map(str::to_lowercase).collect::<Vec<_>>().join(" ")
 }
 
+/// Whether a claim expects more than usual, less, or the usual.
+fn side(claim: Expectation, manifest: &Manifest) -> Ordering {
+    let kind = manifest.domains.get(usize::from(claim.domain)).map_or(DomainKind::Value, |spec| spec.kind);
+    claim.effect.total_cmp(&neutral(kind))
+}
+
 /// Whether both cannot be right.
 pub fn contradict(a: &Entry, b: &Entry, manifest: &Manifest) -> bool {
     if let (Some(one), Some(other)) = (a.link, b.link) {
@@ -117,8 +156,7 @@ pub fn contradict(a: &Entry, b: &Entry, manifest: &Manifest) -> bool {
     let (Some(one), Some(other)) = (a.claim, b.claim) else { return false };
     let opposed = |x: Stance, y: Stance| x.adds() && y == Stance::Reduce || x == Stance::Reduce && y.adds();
     let same_subject = Subject::of(a) == Subject::of(b);
-    let kind = manifest.domains.get(usize::from(one.domain)).map_or(DomainKind::Value, |spec| spec.kind);
-    let side = |effect: f64| effect.total_cmp(&neutral(kind));
-    let apart = side(one.effect) != side(other.effect) && one.effect != neutral(kind) && other.effect != neutral(kind);
+    let (one_side, other_side) = (side(one, manifest), side(other, manifest));
+    let apart = one_side != other_side && one_side.is_ne() && other_side.is_ne();
     same_subject && (apart || opposed(one.stance, other.stance))
 }

@@ -15,5 +15,5 @@ pub use life::policy::*;
 pub(crate) use approval::{approve, lapse};
 pub use ask::{Ask, asks};
 pub(crate) use guard::{answer, listen};
-pub(crate) use propose::{decide, look_out, propose, proposed};
+pub(crate) use propose::{decide, look_out, propose, proposed, take_up};
 pub(crate) use sending::{close_all, give_way, landed, previewed};

@@ -79,13 +79,31 @@ fn consider(life: &Life, at: Time, proposal: &Proposal) -> Result<CagedOrder, Re
             if !allowed {
                 return Err(Refusal::Allow);
             }
-            add(life, at, action, size)
+            add(life, at, action, size, |bps| shown(life, bps))
         }
     }
 }
 
+/// Asks for as much new exposure as one action may be, whatever there is to show for it; in a drill, on a copy of a life.
+pub(crate) fn take_up(draft: &mut Draft<'_>) {
+    let Some(action) = draft.birth().world.action(Effect::Adds) else { return };
+    if gate(draft, Effect::Adds).is_err() || !draft.flights().is_empty() {
+        return;
+    }
+    let size = size(draft, draft.at(), u32::MAX);
+    if let Ok(order) = add(draft, draft.at(), action, size, |_| Ok(None)) {
+        intend(draft, action, order.units, order.reserved, false);
+    }
+}
+
 /// Holds new exposure to every rule of the cage.
-fn add(life: &Life, at: Time, action: u8, size: f64) -> Result<CagedOrder, Refusal> {
+fn add(
+    life: &Life,
+    at: Time,
+    action: u8,
+    size: f64,
+    shown: impl FnOnce(f64) -> Result<Option<Evidence>, Refusal>,
+) -> Result<CagedOrder, Refusal> {
     let (policy, day) = (&life.policy(), Day::of(life, at));
     let bps = size * 10_000.0;
     if bps > f64::from(policy.per_action_bps) {
@@ -101,7 +119,7 @@ fn add(life: &Life, at: Time, action: u8, size: f64) -> Result<CagedOrder, Refus
     if economic::budget(life, Partition::Gas).min(economic::allowance(life)) < gas {
         return Err(Refusal::Gas);
     }
-    let evidence = shown(life, bps)?;
+    let evidence = shown(bps)?;
     let worth = life.capital().worth(life.seen().unit);
     let caution = caution(life, evidence.as_ref().map(|evidence| evidence.domain));
     let budget = worth.share(bps as i64, 10_000).share(caution, 100);

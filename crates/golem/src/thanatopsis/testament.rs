@@ -1,6 +1,8 @@
 //! The testament: who the golem was, what ended it and by what evidence, what it knew, what it could not settle, and
 //! what its heir should do. Rules write it; a model may add last words, and the structure stays the same.
 
+use std::collections::BTreeSet;
+
 use life::Life;
 use life::books::Books;
 use life::call::ByModel;
@@ -19,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use super::review::{Arc, Moment, Review};
 use super::words::{grouped, readable};
-use crate::grimoire::Grimoire;
+use crate::grimoire::{Gist, Grimoire};
 use crate::inheritance::Mandate;
 use crate::stress::words::title;
 
@@ -230,6 +232,8 @@ fn sections(life: &Life, grimoire: &Grimoire, review: &Review) -> Vec<Section> {
     let unsettled = in_use().filter(|e| !e.contradicts.is_empty()).map(|e| format!("unsettled: {}", readable(&e.text)));
     // A rule that this world has no words for was never a question.
     let untested = in_use().filter(|e| e.status == Status::Candidate && !e.text.starts_with("cannot be said"));
+    let mut gists = BTreeSet::new();
+    let untested = untested.filter(|e| gists.insert(Gist::of(e, &life.birth().world)));
     let open = life.death().into_iter().flat_map(|death| &death.open);
     let killed =
         open.map(|o| format!("{} was still open ({:.2})", title(life, o.kind, o.domain), o.severity)).collect();

@@ -1,6 +1,8 @@
 //! Nights, from outside: when they begin, what they may cost, what ends them, and that nothing dreamt is believed
 //! before it has held on what was not dreamt of.
 
+mod imagined;
+
 use crate::common::{Dice, SAFE, START, birth, changed, fall_asleep};
 use golem::clade::News;
 use golem::constitution::{Constitution, DreamFigures, DreamSchedule, DreamTier, ReplayOrder};
@@ -131,6 +133,8 @@ pub(crate) fn experience(number: u64, state: golem::episode::Impression, actual:
     Experience {
         number,
         tick: number * 10,
+        at: START + TICK.times(number * 10),
+        exposed: false,
         regime: 1,
         surprise: 1.0,
         arousal: 0.0,
@@ -141,6 +145,7 @@ pub(crate) fn experience(number: u64, state: golem::episode::Impression, actual:
         actual: level(actual),
         change: 0.0,
         regret: 0.0,
+        moved: (f32::NAN, f32::NAN),
         replays: 0,
         forgotten: false,
     }
@@ -597,7 +602,11 @@ fn an_imagined_night_threatens_replays_and_lets_go() {
     assert!(found.batch.len() <= worth.batch as usize && !found.batch.is_empty(), "{found:?}");
     assert_eq!(found.fragments.0, 4);
     assert!(found.keyword.is_some() && !found.replay.ahead.is_empty());
-    assert_eq!(found.imagined.alternatives as usize, found.batch.len() * worth.depth as usize);
+    assert_eq!(
+        found.imagined.alternatives as usize,
+        found.batch.len() * (worth.depth as usize + 1),
+        "and one a look sooner"
+    );
     assert_eq!(found.imagined.recombined, 0, "there is nothing to put together but 'always'");
     assert_eq!(
         found.replay.preserved + found.replay.abstracted + found.replay.forgotten.len() as u32,

@@ -33,7 +33,6 @@ impl Lived {
         birth.constitution.dream.enabled = false;
         birth.constitution.mind.kind = kind;
         birth.constitution.mind.explore_every = 0;
-        birth.constitution.mind.phages = false;
         birth.constitution.policy.max_drawdown_bps = 0;
         birth.id.0[15] = seed as u8;
         let domain = DomainSpec {

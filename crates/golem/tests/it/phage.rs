@@ -1,6 +1,6 @@
 //! Phages: how many a day, what they come to, and that nothing they say has a say.
 
-use crate::common::{Dice, SAFE, START, birth};
+use crate::common::{Dice, SAFE, START, birth, changed};
 use golem::constitution::Constitution;
 use golem::event::Event;
 use golem::mortality::phase::Phase;
@@ -24,7 +24,7 @@ impl Lived {
         let mut birth = birth(Constitution::bare());
         birth.constitution.clocks.stochastic = false;
         birth.constitution.clocks.economic = false;
-        birth.constitution.dream.enabled = false;
+        (birth.constitution.dream.enabled, birth.constitution.mind.phages) = (false, true);
         birth.constitution.mind.explore_every = 0;
         change(&mut birth.constitution);
         birth.id.0[15] = seed as u8;
@@ -146,6 +146,24 @@ fn what_does_better_is_tried_and_what_does_worse_makes_its_golem_surer() {
     println!("counted: {kinds:?} of each kind, {better} did better, {tried} of them tried");
     assert!(kinds.iter().all(|kind| *kind > 0), "every kind is sent out: {kinds:?}");
     assert!(better > 0 && tried > 0);
+}
+
+/// The entry of such a rule once began at 0.7, as if the golem had tried it itself; under earlier laws it still does.
+#[test]
+fn a_rule_that_a_phage_brought_begins_at_three_tenths_of_confidence() {
+    let mut rules = 0;
+    for seed in 1..12 {
+        let lived = Lived::new(seed, |_| {}).ticks(15 * DAY);
+        let earlier = changed(lived.life(), |life| life["birth"]["laws"] = 2.into());
+        for heuristic in lived.life().playbook() {
+            let begins = |life: &Life| golem::grimoire::entry_of(heuristic, life, None).initial;
+            let brought = heuristic.provenance == Provenance::Phage;
+            assert_eq!(begins(lived.life()), if brought { 0.3 } else { 0.7 }, "{heuristic:?}");
+            assert_eq!(begins(&earlier), 0.7);
+            rules += u32::from(brought);
+        }
+    }
+    assert!(rules > 0, "no phage has brought a rule that is still there");
 }
 
 #[test]

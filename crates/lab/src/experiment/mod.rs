@@ -378,6 +378,8 @@ impl Experiment {
             keys.extend(more.clone());
         }
         let knobs = arm::Knobs::taken_from(&mut keys)?;
+        // They were on by default when the file was sealed.
+        keys.entry("mind.phages".to_owned()).or_insert(true.into());
         let mut flags: Vec<String> = keys.iter().map(|(key, value)| format!("{key}={}", plain(value))).collect();
         if arm.ends != Ends::Clocks {
             flags.push("mortality.mode=immortal".to_owned());

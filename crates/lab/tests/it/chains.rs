@@ -36,7 +36,8 @@ fn worlds() -> [(&'static str, Spec); 4] {
 /// Most dream as golems do by default; of the eight two have whole nights, and three are each replayed in another order.
 fn constitution(seed: u64, dreams: bool) -> Constitution {
     let mut constitution = Constitution::default();
-    constitution.dream.enabled = dreams;
+    // As it was by default when the chains were recorded.
+    (constitution.dream.enabled, constitution.mind.phages) = (dreams, true);
     if seed.is_multiple_of(4) {
         constitution.dream.tier = DreamTier::Hardened;
     }

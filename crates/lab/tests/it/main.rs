@@ -17,6 +17,7 @@ mod information;
 mod lineages;
 mod lives;
 mod mind;
+mod nights;
 mod parts;
 mod phages;
 mod poison;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Origin, Revision, SleepStage, Staged};
+use super::{Drill, Origin, Revision, SleepStage, Staged};
 use crate::constitution::PolicyFigures;
 use crate::money::Usdc;
 use crate::prose::Prose;
@@ -50,8 +50,8 @@ pub struct Found {
     pub imagined: Imagined,
 }
 
-fn is_none(fragments: &(u8, u8)) -> bool {
-    *fragments == (0, 0)
+fn is_none<N: Default + PartialEq>(counts: &(N, N)) -> bool {
+    *counts == <(N, N)>::default()
 }
 
 pub(super) fn is_zero(n: &u32) -> bool {
@@ -95,12 +95,24 @@ pub struct Imagined {
     pub better: u32,
     /// By how much those would have been better, on average.
     pub regret: f32,
+    /// How often another choice would have been better sooner than it was made, and how often later.
+    #[serde(skip_serializing_if = "is_none")]
+    pub moments: (u32, u32),
     pub recombined: u32,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub threats: Vec<Threat>,
     /// The worst of them, to be warned of.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rehearsed: Option<Rehearsed>,
+    /// In how many episodes its omen held, beside the one it was made from, and in how many it did not.
+    #[serde(skip_serializing_if = "is_none")]
+    pub omen: (u32, u32),
+    /// Some of those in which it held.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub held: Vec<u64>,
+    /// Answers of gate and policy to what may go wrong in its world, as far as they were not known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub drills: Vec<Drill>,
     /// Episodes made less stirring.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub calmed: Vec<u64>,

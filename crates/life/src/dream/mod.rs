@@ -5,6 +5,7 @@
 
 mod apply;
 mod begin;
+mod drill;
 mod event;
 mod found;
 mod kind;
@@ -13,6 +14,7 @@ mod state;
 mod trial;
 
 pub(crate) use apply::{about, apply, said, tried, tried_again};
+pub use drill::{Drill, Peril, Reply};
 pub use event::Event;
 pub use found::{Ahead, Found, Idea, Imagined, Met, Rehearsed, Replay, Threat, ThreatKind, Trajectory};
 pub use kind::{Blocked, SleepStage, Trigger, Waker};

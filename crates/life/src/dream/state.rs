@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Change, Fate, Found, Idea, Origin, Rehearsed, Revision, Staged};
+use super::{Change, Drill, Fate, Found, Idea, Origin, Rehearsed, Revision, Staged};
 use crate::dream::{SleepStage, Trigger, Waker};
 use crate::limits;
 use crate::money::Usdc;
@@ -42,6 +42,9 @@ pub struct Night {
     /// The worst that may come.
     pub ahead: f32,
     pub rehearsed: Option<Rehearsed>,
+    /// Episodes in which its omen held, and in which it did not.
+    #[serde(default)]
+    pub omen: (u32, u32),
     /// True once its ideas have been put to the test: whatever wakes it now, none of them is lost.
     pub integrated: bool,
     pub tally: Tally,
@@ -108,6 +111,10 @@ pub struct Dreams {
     pub session: Usdc,
     /// A threat to warn of, for the next round of the Curator.
     pub rehearsed: Option<Rehearsed>,
+    /// Episodes in which its omen held, beside the one it was made from, and in which it did not.
+    pub omen: (u32, u32),
+    /// Answers of gate and policy to what may go wrong, by the newest night that asked.
+    pub drills: Vec<Drill>,
     /// Heuristics the last night spoke for or against, for the next round of the Curator.
     pub judged: Vec<(u64, bool)>,
     /// Counts of the last night's work.
@@ -144,6 +151,7 @@ impl Dreams {
             credited: Vec::new(),
             ahead: 0.0,
             rehearsed: None,
+            omen: (0, 0),
             integrated: false,
             tally: Tally::default(),
         });
@@ -153,6 +161,10 @@ impl Dreams {
     pub(crate) fn work(&mut self, found: &Found) {
         self.staged.extend(found.staged.iter().cloned());
         self.revisions.extend(found.revisions.iter().cloned());
+        for drill in &found.imagined.drills {
+            self.drills.retain(|known| !known.is_of_the_same(drill));
+            self.drills.push(*drill);
+        }
         let Some(night) = &mut self.night else { return };
         night.worked = true;
         let insights = found.staged.iter().filter(|staged| staged.origin == Origin::Pattern).count() as u32;
@@ -167,11 +179,14 @@ impl Dreams {
         night.ahead = found.replay.ahead.iter().fold(night.ahead, |worst, ahead| worst.min(ahead.worst));
         if let Some(rehearsed) = &found.imagined.rehearsed {
             night.rehearsed = Some(rehearsed.clone());
+            night.omen = found.imagined.omen;
         }
         if found.phase == SleepStage::Integration {
             night.integrated = true;
             night.ideas.clear();
-            self.rehearsed = night.rehearsed.take().or_else(|| self.rehearsed.take());
+            if let Some(rehearsed) = night.rehearsed.take() {
+                (self.rehearsed, self.omen) = (Some(rehearsed), night.omen);
+            }
             let (yes, no) = (found.confirmed.iter(), found.contradicted.iter());
             self.judged = yes.map(|id| (*id, true)).chain(no.map(|id| (*id, false))).collect();
         }

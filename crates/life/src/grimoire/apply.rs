@@ -27,6 +27,7 @@ pub(crate) fn apply(life: &mut Life, at: Time, event: &Event) {
             let kept = life.laws().rounds_kept;
             life.knowing.curated(life.tick, *alive, *archived, kept);
             (life.dreams.rehearsed, life.dreams.judged) = (None, Vec::new());
+            life.dreams.omen = (0, 0);
             life.phages.stood.clear();
             life.thoughts.questions.clear();
         }

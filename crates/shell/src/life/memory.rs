@@ -21,8 +21,8 @@ pub(crate) fn remembered(place: &GolemHome, life: &Life) -> Result<Memory, Error
         while rows.next_if(|row| row.seq < record.seq).is_some() {}
         let row = rows.next_if(|row| row.seq == record.seq);
         memory.read(&record, life, || {
-            let Episode { number, tick, regime, surprise, arousal, .. } = row?;
-            Some(Moment { number, tick, regime, surprise, arousal })
+            let Episode { number, tick, regime, surprise, arousal, exposed, .. } = row?;
+            Some(Moment { number, tick, regime, surprise, arousal, exposed })
         });
         Ok::<_, Error>(ControlFlow::Continue(()))
     })?;

@@ -51,6 +51,9 @@ pub fn dreamt(found: &Found, world: &Manifest) -> Vec<String> {
     if imagined.alternatives > 0 {
         let (tried, better) = (imagined.alternatives, imagined.better);
         line(format!("{tried} other choices worked out, {better} would have been better"));
+        if let (sooner @ 1.., later) | (sooner, later @ 1..) = imagined.moments {
+            line(format!("best would have been sooner in {sooner} and later in {later}"));
+        }
     }
     for threat in &imagined.threats {
         let fall = f64::from(threat.fall_bps) / 100.0;
@@ -63,7 +66,16 @@ pub fn dreamt(found: &Found, world: &Manifest) -> Vec<String> {
     }
     if let Some(rehearsed) = &imagined.rehearsed {
         let before: Vec<&str> = rehearsed.omen.0.iter().map(|c| feature(c.feature)).collect();
-        line(format!("the worst it remembers began with {}: a warning of it is on trial", before.join(" and ")));
+        let (held, failed) = imagined.omen;
+        let like_it =
+            if held > 0 { format!("; a fall came after {held} of {} like it", held + failed) } else { String::new() };
+        line(format!(
+            "the worst it remembers began with {}{like_it}: a warning of it is on trial",
+            before.join(" and ")
+        ));
+    }
+    for drill in &imagined.drills {
+        line(drill.to_string());
     }
     if !imagined.calmed.is_empty() {
         line(format!("{} stirring memories stir it less now", imagined.calmed.len()));

@@ -29,7 +29,6 @@ impl Lived {
         birth.constitution.clocks.epistemic = false;
         birth.constitution.dream.enabled = false;
         birth.constitution.mind.explore_every = 0;
-        birth.constitution.mind.phages = false;
         birth.constitution.thought.models[0] = Some("some/model".to_owned());
         change(&mut birth.constitution);
         birth.id.0[15] = seed as u8;
