@@ -33,6 +33,12 @@ pub(crate) struct WrapArgs {
     /// A check of --check that ends the line well once it passes
     #[arg(long, value_name = "CHECK", requires = "lives")]
     pub(crate) until: Option<String>,
+    /// End a life of a line once a call has taken so much of its model's window, such as 0.8
+    #[arg(long, value_name = "PART", value_parser = part, requires = "lives")]
+    pub(crate) context: Option<f64>,
+    /// End a life of a line once a check that passed in it has failed in so many rounds since, one after the other
+    #[arg(long, value_name = "ROUNDS", value_parser = clap::value_parser!(u32).range(1..), requires = "lives")]
+    pub(crate) red: Option<u32>,
     /// The golem, new or one to go on with; without one it is the program's own, called like it. Several programs share one, as a
     /// purse, while `bardo up` runs
     #[arg(long, visible_alias = "purse")]
@@ -85,6 +91,11 @@ pub(crate) struct WrapArgs {
     /// The program and its arguments
     #[arg(required = true, last = true, value_name = "PROGRAM")]
     pub(crate) program: Vec<String>,
+}
+
+fn part(text: &str) -> Result<f64, String> {
+    let part = text.parse::<f64>().ok().filter(|part| *part > 0.0 && *part <= 1.0);
+    part.ok_or_else(|| "write a part of the window, more than 0 and at most 1, such as 0.8".to_owned())
 }
 
 /// A cap on tokens, calls or hours, in all or in a day: `500`, `2M`, `100/day`.

@@ -14,12 +14,18 @@ pub(super) struct Bounds {
     calls: Option<(u64, u64)>,
     /// The check that ends it once it passes, with its place among the golem's.
     until: Option<(usize, String)>,
+    /// The part of a window that a call may take, in thousandths.
+    context: Option<f64>,
+    /// Rounds in which a check that passed may fail, and the checks that pass or fail, with their places.
+    red: Option<(u32, Vec<(usize, String)>)>,
+    /// Whether a loop ends it; otherwise its owner is asked.
+    loops: bool,
 }
 
 impl Bounds {
     /// Those of a run of its own, which begins to count where the golem stands.
     pub(super) fn of_run(args: &WrapArgs, before: &Life) -> Bounds {
-        Bounds { calls: args.retire_after.map(|most| (most, before.calls().made)), until: None }
+        Bounds { calls: args.retire_after.map(|most| (most, before.calls().made)), ..Bounds::default() }
     }
 
     /// Those of a life of a line, which counts from its birth on.
@@ -36,7 +42,15 @@ impl Bounds {
             })
         };
         let until = args.until.as_ref().map(place).transpose()?;
-        Ok(Bounds { calls: args.retire_after.map(|most| (most, 0)), until })
+        let checks = domains.iter().enumerate().filter(|(_, spec)| spec.kind == DomainKind::Direction);
+        let checks = checks.map(|(at, spec)| (at, spec.name.clone())).collect();
+        Ok(Bounds {
+            calls: args.retire_after.map(|most| (most, 0)),
+            until,
+            context: args.context.map(|part| part * 1_000.0),
+            red: args.red.map(|rounds| (rounds, checks)),
+            loops: true,
+        })
     }
 
     /// Whether the check that it is run for passes.
@@ -47,10 +61,23 @@ impl Bounds {
 
     /// The bound that is crossed.
     pub(super) fn crossed(&self, look: &MoneyState) -> Option<LifeEnd> {
+        let looped = look.hold.filter(|_| self.loops).map(|hold| LifeEnd::Looped { how: hold.to_string() });
         let made = |(most, uncounted): (u64, u64)| {
             (look.made.saturating_sub(uncounted) >= most).then_some(LifeEnd::Calls { most })
         };
-        self.has_passed(look).or_else(|| self.calls.and_then(made))
+        let taken = look.signs.window.filter(|taken| self.context.is_some_and(|most| f64::from(*taken) >= most));
+        self.has_passed(look)
+            .or(looped)
+            .or_else(|| self.is_red(look))
+            .or_else(|| taken.map(|taken| LifeEnd::Context { taken }))
+            .or_else(|| self.calls.and_then(made))
+    }
+
+    fn is_red(&self, look: &MoneyState) -> Option<LifeEnd> {
+        let (most, checks) = self.red.as_ref()?;
+        let red = checks.iter().map(|(at, check)| (look.signs.failed_for(*at), check));
+        let (rounds, check) = red.max_by_key(|(rounds, _)| *rounds).filter(|(rounds, _)| rounds >= most)?;
+        Some(LifeEnd::Red { check: check.clone(), rounds })
     }
 
     /// Whether its checks are worth waiting for once its program has ended.

@@ -18,6 +18,12 @@ pub(super) enum LifeEnd {
     Itself { code: u8 },
     /// It has made as many calls as a life was to make.
     Calls { most: u64 },
+    /// Its newest call took so many thousandths of its model's window.
+    Context { taken: u32 },
+    /// A check that passed in it has failed in so many rounds since.
+    Red { check: String, rounds: u32 },
+    /// Its calls ran away, and were stopped.
+    Looped { how: String },
 }
 
 impl LifeEnd {
@@ -28,6 +34,9 @@ impl LifeEnd {
             LifeEnd::Spent { .. } => "spent",
             LifeEnd::Itself { .. } => "itself",
             LifeEnd::Calls { .. } => "calls",
+            LifeEnd::Context { .. } => "context",
+            LifeEnd::Red { .. } => "red",
+            LifeEnd::Looped { .. } => "loop",
         }
     }
 
@@ -46,6 +55,14 @@ impl fmt::Display for LifeEnd {
             LifeEnd::Itself { code } => write!(f, "its program ended with {code}"),
             LifeEnd::Calls { most: 1 } => write!(f, "it has aged: it has made its call"),
             LifeEnd::Calls { most } => write!(f, "it has aged: it has made its {most} calls"),
+            LifeEnd::Context { taken } => {
+                write!(f, "it has aged: its last call took {} % of its model's window", taken / 10)
+            }
+            LifeEnd::Red { check, rounds: 1 } => write!(f, "{check} passed in it, and then failed"),
+            LifeEnd::Red { check, rounds } => {
+                write!(f, "{check} passed in it, and then failed in {rounds} rounds")
+            }
+            LifeEnd::Looped { how } => write!(f, "it went round in a loop: {how}"),
         }
     }
 }
@@ -104,6 +121,17 @@ mod tests {
             (LifeEnd::Spent { of: "money" }, LineGoesOn::Yes, "its share of money is spent"),
             (LifeEnd::Itself { code: 3 }, LineGoesOn::Yes, "its program ended with 3"),
             (LifeEnd::Calls { most: 80 }, LineGoesOn::Yes, "it has aged: it has made its 80 calls"),
+            (
+                LifeEnd::Context { taken: 834 },
+                LineGoesOn::Yes,
+                "it has aged: its last call took 83 % of its model's window",
+            ),
+            (
+                LifeEnd::Red { check: "tests".to_owned(), rounds: 5 },
+                LineGoesOn::Yes,
+                "tests passed in it, and then failed in 5 rounds",
+            ),
+            (LifeEnd::Looped { how: "a, b".to_owned() }, LineGoesOn::Yes, "it went round in a loop: a, b"),
         ];
         for (end, on, said) in ends {
             let cause = died(&end.reason());

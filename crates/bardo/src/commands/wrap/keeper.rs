@@ -7,12 +7,12 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use gateway::{self, Listen, TurnedAway};
-use golem::call::Denied;
+use golem::call::{Denied, Hold};
 use golem::{Event, Life, Name, Record, Usdc, call, owner};
 use settings::Settings;
 use shell::life::{Ending, Listener, Living, Pace, Run};
 use shell::{Error, GolemHome, Home};
-use tariff::Price;
+use tariff::{Book, Price};
 use vault::Reader;
 
 use super::servers::Own;
@@ -38,6 +38,8 @@ pub(super) struct MoneyState {
     /// Calls it had made in all when none was last seen under way.
     pub(super) made: u64,
     pub(super) under_way: bool,
+    /// The stop of its calls in force, until its owner says yes.
+    pub(super) hold: Option<Hold>,
     /// Signs that its line heeds; none are seen of a golem that a host runs.
     pub(super) signs: Signs,
 }
@@ -48,7 +50,16 @@ impl MoneyState {
         let under_way = !life.calls().open.is_empty();
         let made = if under_way { 0 } else { life.calls().made };
         let (left, given) = (life.purse().credit, life.purse().given);
-        MoneyState { ended: life.is_dead(), out: None, left, given, made, under_way, signs: Signs::default() }
+        MoneyState {
+            ended: life.is_dead(),
+            out: None,
+            left,
+            given,
+            made,
+            under_way,
+            hold: life.calls().hold,
+            signs: Signs::default(),
+        }
     }
 }
 
@@ -69,6 +80,7 @@ struct Ear {
     name: Name,
     stop: Arc<AtomicBool>,
     look: Arc<Mutex<MoneyState>>,
+    book: Arc<Book>,
 }
 
 fn locked(look: &Mutex<MoneyState>) -> std::sync::MutexGuard<'_, MoneyState> {
@@ -83,7 +95,8 @@ impl Listener for Ear {
         if !look.under_way {
             look.made = life.calls().made;
         }
-        records.iter().for_each(|record| look.signs.note(record));
+        look.hold = life.calls().hold;
+        records.iter().for_each(|record| look.signs.note(record, &self.book));
         for event in records.iter().flat_map(|record| &record.events) {
             if matches!(event, Event::Call(call::Event::Reserved { .. })) {
                 look.out = None;
@@ -171,12 +184,12 @@ impl Keeper {
         }
         let gateway = gateway::serve(listen, home, server::mcp::of_agents(home))?;
         let stop = Arc::new(AtomicBool::new(false));
-        let mut look = MoneyState::of(living.life());
+        let (mut look, book) = (MoneyState::of(living.life()), home.book()?);
         if in_line {
-            look.signs = signs_so_far(place)?;
+            look.signs = signs_so_far(place, &book)?;
         }
         let look = Arc::new(Mutex::new(look));
-        let mut ear = Ear { name: place.name.clone(), stop: Arc::clone(&stop), look: Arc::clone(&look) };
+        let mut ear = Ear { name: place.name.clone(), stop: Arc::clone(&stop), look: Arc::clone(&look), book };
         let living =
             std::thread::spawn(move || living.run(Run { pace: Pace::Times(1.0), ticks: None, batch: 1 }, &mut ear));
         Ok(Keeper { address: gateway.address.to_string(), own: Some(Lived { gateway, stop, look, living }) })
@@ -235,10 +248,10 @@ impl Keeper {
 }
 
 /// The signs of a life as its record has them.
-fn signs_so_far(place: &GolemHome) -> Result<Signs, Error> {
+fn signs_so_far(place: &GolemHome, book: &Book) -> Result<Signs, Error> {
     let mut signs = Signs::default();
     Reader::open(&place.database())?.replay(|record| {
-        signs.note(&record);
+        signs.note(&record, book);
         Ok::<_, Error>(ControlFlow::Continue(()))
     })?;
     Ok(signs)
