@@ -59,15 +59,24 @@ impl Bounds {
         look.signs.passes(*at).then(|| LifeEnd::Passed { check: check.clone() })
     }
 
+    /// How many rounds in a row the check has failed that it is run for, after it had passed.
+    pub(super) fn failed_for(&self, look: &MoneyState) -> u32 {
+        self.until.as_ref().map_or(0, |(at, _)| look.signs.failed_for(*at))
+    }
+
+    /// Whether its calls have run away, where that ends it.
+    pub(super) fn has_looped(&self, look: &MoneyState) -> Option<LifeEnd> {
+        look.hold.filter(|_| self.loops).map(|hold| LifeEnd::Looped { how: hold.to_string() })
+    }
+
     /// The bound that is crossed.
     pub(super) fn crossed(&self, look: &MoneyState) -> Option<LifeEnd> {
-        let looped = look.hold.filter(|_| self.loops).map(|hold| LifeEnd::Looped { how: hold.to_string() });
         let made = |(most, uncounted): (u64, u64)| {
             (look.made.saturating_sub(uncounted) >= most).then_some(LifeEnd::Calls { most })
         };
         let taken = look.signs.window.filter(|taken| self.context.is_some_and(|most| f64::from(*taken) >= most));
         self.has_passed(look)
-            .or(looped)
+            .or_else(|| self.has_looped(look))
             .or_else(|| self.is_red(look))
             .or_else(|| taken.map(|taken| LifeEnd::Context { taken }))
             .or_else(|| self.calls.and_then(made))

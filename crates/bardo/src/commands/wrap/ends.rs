@@ -7,6 +7,9 @@ use golem::mortality::death::Cause;
 
 /// The beginning of each reason that a line gives; every other end by its owner's order ends the line too.
 const MARK: &str = "line: ";
+/// Name of the unit that a line shares out, and the word for a life that has spent its share.
+const MONEY: &str = "money";
+const SPENT: &str = "spent";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum LifeEnd {
@@ -31,7 +34,8 @@ impl LifeEnd {
     pub(super) fn word(&self) -> &'static str {
         match self {
             LifeEnd::Passed { .. } => "passed",
-            LifeEnd::Spent { .. } => "spent",
+            LifeEnd::Spent { of: MONEY } => SPENT,
+            LifeEnd::Spent { .. } => "capped",
             LifeEnd::Itself { .. } => "itself",
             LifeEnd::Calls { .. } => "calls",
             LifeEnd::Context { .. } => "context",
@@ -50,7 +54,8 @@ impl fmt::Display for LifeEnd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             LifeEnd::Passed { check } => write!(f, "{check} passes"),
-            LifeEnd::Spent { of } => write!(f, "its share of {of} is spent"),
+            LifeEnd::Spent { of: MONEY } => write!(f, "its share of the money is spent"),
+            LifeEnd::Spent { of } => write!(f, "it is out of {of}"),
             LifeEnd::Itself { code: 0 } => write!(f, "its program ended"),
             LifeEnd::Itself { code } => write!(f, "its program ended with {code}"),
             LifeEnd::Calls { most: 1 } => write!(f, "it has aged: it has made its call"),
@@ -96,6 +101,11 @@ pub(super) fn goes_on(cause: &Cause) -> LineGoesOn {
     }
 }
 
+/// Whether it died because its share of the money was spent.
+pub(super) fn is_spent(cause: &Cause) -> bool {
+    by_line(cause).is_some_and(|(word, _)| word == SPENT)
+}
+
 /// A cause of death in the words of the line: without what is said of every life in it.
 pub(super) fn words_for(cause: &Cause) -> String {
     by_line(cause).map_or_else(|| cause.to_string(), |(_, words)| words.to_owned())
@@ -118,7 +128,8 @@ mod tests {
     fn an_end_is_read_again_from_the_record_as_it_was_written() {
         let ends = [
             (LifeEnd::Passed { check: "tests".to_owned() }, LineGoesOn::Passed, "tests passes"),
-            (LifeEnd::Spent { of: "money" }, LineGoesOn::Yes, "its share of money is spent"),
+            (LifeEnd::Spent { of: "money" }, LineGoesOn::Yes, "its share of the money is spent"),
+            (LifeEnd::Spent { of: "tokens" }, LineGoesOn::Yes, "it is out of tokens"),
             (LifeEnd::Itself { code: 3 }, LineGoesOn::Yes, "its program ended with 3"),
             (LifeEnd::Calls { most: 80 }, LineGoesOn::Yes, "it has aged: it has made its 80 calls"),
             (
@@ -137,6 +148,7 @@ mod tests {
             let cause = died(&end.reason());
             assert_eq!((goes_on(&cause), words_for(&cause).as_str()), (on, said));
             assert_eq!(word_for(&cause), end.word());
+            assert_eq!(is_spent(&cause), end == LifeEnd::Spent { of: "money" });
             assert!(end.reason().len() <= golem::limits::REASON, "a record keeps it whole");
         }
     }

@@ -117,27 +117,21 @@ fn names(program: &Program, called: &str, folder: &Path) -> Vec<Name> {
     all.iter().filter_map(|name| name.parse().ok()).collect()
 }
 
-/// A golem that a program lives on.
-struct FoundGolem {
-    place: GolemHome,
-    /// Made just now.
-    new: bool,
-}
-
 /// Makes it, or goes on with it.
 pub(super) fn golem_for(home: &Home, args: &WrapArgs) -> Result<GolemHome, Error> {
-    let FoundGolem { place, new } = find_or_make(home, args)?;
+    let (place, new) = find_or_make(home, args)?;
     if new { Ok(place) } else { go_on(home, args, place) }
 }
 
 /// The first golem of a line, whatever has become of it; or a new one, with the share of a first life.
 pub(super) fn first_of_line(home: &Home, args: &WrapArgs) -> Result<GolemHome, Error> {
-    Ok(find_or_make(home, args)?.place)
+    Ok(find_or_make(home, args)?.0)
 }
 
-fn find_or_make(home: &Home, args: &WrapArgs) -> Result<FoundGolem, Error> {
-    let found = |place| FoundGolem { place, new: false };
-    let made = |place| FoundGolem { place, new: true };
+/// With whether it was made just now.
+fn find_or_make(home: &Home, args: &WrapArgs) -> Result<(GolemHome, bool), Error> {
+    let found = |place: GolemHome| (place, false);
+    let made = |place: GolemHome| (place, true);
     if let Some(name) = &args.name {
         return match home.golem(name.as_str()) {
             Ok(place) => Ok(found(place)),

@@ -82,7 +82,7 @@ impl Runner<'_> {
         family::end();
         let pressed = heard.presses();
         keeper.hear_out(place, || heard.presses() > pressed)?;
-        if bounds.awaits_checks() && bounds.has_passed(&look).is_none() && pressed == 0 {
+        if bounds.awaits_checks() && pressed == 0 {
             let signs = self.await_round(&keeper, place, &before)?.signs;
             look = MoneyState { signs, ..look };
         }
@@ -92,7 +92,7 @@ impl Runner<'_> {
         Ok(ProgramRun { after: life(place)?, before, took, ended, look, turned_away, refused })
     }
 
-    /// Waits for a round of checks that began after the program had ended: work that is done at the last moment counts.
+    /// Waits for a round of checks that began after the program had ended: work that was done, or undone, at the last moment counts.
     fn await_round(&self, keeper: &Keeper, place: &GolemHome, before: &Life) -> Result<MoneyState, Error> {
         let ended = Time::millis(self.home.time_ms().unsigned_abs());
         let limit = CheckPlan::read(place)?.map_or(checks::LIMIT, |plan| Duration::from_secs(plan.limit));

@@ -37,6 +37,11 @@ impl LineLife {
         self.life.purse().spent + self.life.purse().gas
     }
 
+    /// Money that it had left when it died.
+    fn unspent(&self) -> Usdc {
+        self.life.purse().given - self.used()
+    }
+
     /// Money that its owner gave it beside its share.
     fn gifts(&self) -> Usdc {
         let endowment = self.life.birth().endowment;
@@ -132,5 +137,7 @@ pub(super) fn next_step(lives: &[LineLife], funds: &Funds, until: Option<&str>) 
         return LineStep::Over(LineOver::Lives);
     }
     let share = funds.share(lived, LineMoney::of(lives, funds).left());
-    if share.is_positive() { LineStep::Bear(share) } else { LineStep::Over(LineOver::Money) }
+    // What the dead could make no more call with is not enough for its heir.
+    let too_little = ends::is_spent(&death.cause) && share <= last.unspent();
+    if share.is_positive() && !too_little { LineStep::Bear(share) } else { LineStep::Over(LineOver::Money) }
 }

@@ -115,7 +115,6 @@ fn stops(runner: &Runner<'_>, run: &ProgramRun, silent: bool) -> Option<u8> {
     let (before, after) = (run.before.calls(), run.after.calls());
     let tried = after.made > before.made || after.denied > before.denied || run.turned_away.times > 0;
     match run.ended {
-        ProgramEnd::Itself(code) if runner.heard.presses() > 0 => Some(code),
         _ if runner.heard.presses() > 0 => Some(exit::INTERRUPTED),
         _ if run.after.is_dead() => None,
         ProgramEnd::Itself(code) if code != 0 && !tried => {
@@ -134,9 +133,13 @@ fn end_of(run: &ProgramRun, bounds: &Bounds) -> LifeEnd {
         return passed;
     }
     match (&run.ended, run.look.out) {
+        // It passed while the program ran, and not any more once it had ended.
+        (ProgramEnd::Crossed(LifeEnd::Passed { check }), _) => {
+            LifeEnd::Red { check: check.clone(), rounds: bounds.failed_for(&run.look) }
+        }
         (ProgramEnd::Crossed(end), _) => end.clone(),
         (_, Some(out)) => LifeEnd::Spent { of: spent::name(out) },
-        (ProgramEnd::Itself(code), None) => LifeEnd::Itself { code: *code },
+        (ProgramEnd::Itself(code), None) => bounds.has_looped(&run.look).unwrap_or(LifeEnd::Itself { code: *code }),
         (ProgramEnd::Golem | ProgramEnd::Interrupted, None) => LifeEnd::Itself { code: exit::INTERRUPTED },
     }
 }
