@@ -23,12 +23,12 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
-    /// Those of a run of its own, which begins to count where the golem stands.
+    /// The bounds of a run of its own, which begins to count where the golem stands.
     pub(super) fn of_run(args: &WrapArgs, before: &Life) -> Bounds {
         Bounds { calls: args.retire_after.map(|most| (most, before.calls().made)), ..Bounds::default() }
     }
 
-    /// Those of a life of a line, which counts from its birth on.
+    /// The bounds of a life of a line, which counts from its birth on.
     pub(super) fn of_life(args: &WrapArgs, life: &Life) -> Result<Bounds, Error> {
         let domains = &life.birth().world.domains;
         let place = |check: &String| {

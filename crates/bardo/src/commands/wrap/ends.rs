@@ -15,17 +15,17 @@ const SPENT: &str = "spent";
 pub(super) enum LifeEnd {
     /// The check that the line is for passes.
     Passed { check: String },
-    /// Its share is spent, or it is out of something else.
+    /// The share is spent, or it is out of something else.
     Spent { of: &'static str },
-    /// Its program has ended by itself.
+    /// The program has ended by itself.
     Itself { code: u8 },
-    /// It has made as many calls as a life was to make.
+    /// As many calls were made as a life was to make.
     Calls { most: u64 },
-    /// Its newest call took so many thousandths of its model's window.
+    /// The newest call took so many thousandths of its model's window.
     Context { taken: u32 },
     /// A check that passed in it has failed in so many rounds since.
     Red { check: String, rounds: u32 },
-    /// Its calls ran away, and were stopped.
+    /// Calls ran away, and were stopped.
     Looped { how: String },
 }
 
@@ -72,14 +72,14 @@ impl fmt::Display for LifeEnd {
     }
 }
 
-/// What the death of a life means for its line.
+/// Whether a line goes on after the death of a life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LineGoesOn {
     /// With an heir.
     Yes,
     /// The check that it was for passed.
     Passed,
-    /// Its owner has ended it, or a halt has ended everything.
+    /// The owner has ended it, or a halt has ended everything.
     Ended,
 }
 

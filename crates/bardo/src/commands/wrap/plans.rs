@@ -84,7 +84,7 @@ impl Plans {
     }
 }
 
-/// What is said of a line fits together, and nothing else runs its golems.
+/// Refuses a line whose flags do not fit together, and one whose golems a host would run.
 fn line_fits(home: &Home, args: &WrapArgs) -> Result<(), Error> {
     if args.lives.is_some() && home.is_up() {
         let why = "a host is up, which runs all golems here, and --lives runs those of its line itself; stop the host, or give                    the line a home of its own with --home";

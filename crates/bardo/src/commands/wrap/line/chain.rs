@@ -79,7 +79,7 @@ pub(super) fn lives_of(home: &Home, first: &GolemHome) -> Result<Vec<LineLife>, 
 /// The money of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LineMoney {
-    /// What its owner said, and what they gave single lives beside it.
+    /// The sum its owner said, and sums they gave single lives beside it.
     pub(super) given: Usdc,
     pub(super) used: Usdc,
 }
@@ -102,11 +102,11 @@ pub(super) enum LineOver {
     /// All its lives have been lived.
     Lives,
     Money,
-    /// Its owner has ended its last life.
+    /// The owner has ended its last life.
     Ended,
 }
 
-/// What comes next in a line.
+/// The next step of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LineStep {
     /// The last of its golems lives, and its program is run.

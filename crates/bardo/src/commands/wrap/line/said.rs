@@ -1,4 +1,4 @@
-//! What an owner is told of a line: a line of text for each life, and one for all of them.
+//! The news of a line, as its owner is told them: a line of text for each life, and one for all of them.
 
 use std::time::Duration;
 
