@@ -183,6 +183,69 @@ fn a_life_ends_by_its_age_by_a_check_gone_red_and_by_a_loop() {
     assert!(cause.starts_with("line: loop, it went round in a loop"), "{cause}");
 }
 
+/// It went on after a halt that found its last life dead, and after a retirement whose reason began like one of its own.
+#[test]
+fn an_end_by_its_owner_is_the_end_of_a_line_whatever_its_last_life_died_of() {
+    for halts in [true, false] {
+        let (tent, double, folder) = (Tent::bare(), double(), tempfile::tempdir().unwrap());
+        let run = |lives: &str, program: &str| {
+            line(&tent, &double, folder.path(), &["--name", "ada", "--lives", lives], program).output().unwrap()
+        };
+        if halts {
+            assert!(run("1", STEP).status.success());
+            tent.ok(["halt", "--all", "--yes"]);
+        } else {
+            assert_eq!(run("3", "exit 3").status.code(), Some(3));
+            tent.ok(["golem", "retire", "ada", "--reason", "line: itself, enough", "--confirm", "ada"]);
+        }
+        let output = run("3", STEP);
+        assert_eq!(output.status.code(), Some(4), "{}", told(&output));
+        assert_eq!(lives(&tent, "ada").len(), 1, "{}", told(&output));
+        tent.ok(["golem", "successor", "ada", "--yes", "--force-similarity"]);
+        assert!(run("3", STEP).status.success() && lives(&tent, "ada").len() == 3, "its owner began it again");
+        assert_eq!(tent.all_money(), Usdc::dollars(1_000));
+    }
+}
+
+#[test]
+fn a_line_waits_for_its_owner_where_that_has_stopped_it() {
+    let (tent, double, folder) = (Tent::bare(), double(), tempfile::tempdir().unwrap());
+    let run = |credit: &str, program: &str| {
+        let args = ["--name", "ada", "--credit", credit, "--lives", "2"];
+        line(&tent, &double, folder.path(), &args, program).output().unwrap()
+    };
+    assert_eq!(run("20", "exit 3").status.code(), Some(3));
+    tent.ok(["golem", "pause", "ada"]);
+    assert_eq!(run("20", STEP).status.code(), Some(6));
+    tent.ok(["golem", "resume", "ada"]);
+    // Half of the sum is in its first life, and that is more than the new sum.
+    let output = run("5", STEP);
+    assert!(!output.status.success() && told(&output).contains("say --credit 10"), "{}", told(&output));
+    assert!(double.ledger.billed_in_all() == 0 && lives(&tent, "ada").iter().all(|one| !one.is_dead()));
+    assert!(run("20", STEP).status.success() && lives(&tent, "ada").len() == 2);
+}
+
+/// A check whose folder was gone had failed, and life after life was spent on it.
+#[test]
+fn checks_that_cannot_be_run_end_no_life() {
+    let (tent, double, folder) = (Tent::bare(), double(), tempfile::tempdir().unwrap());
+    let (checked, gone) = (folder.path().join("checked"), folder.path().join("gone"));
+    std::fs::create_dir(&checked).unwrap();
+    let run = |program: &str| {
+        let args = ["--name", "ada", "--lives", "2", "--check", "done=test -e ok", "--until", "done"];
+        line(&tent, &double, &checked, &args, program).output().unwrap()
+    };
+    assert_eq!(run("exit 3").status.code(), Some(3));
+    tent.ok(["golem", "check", "ada", "--limit", "1s"]);
+    let output = run("mv ../checked ../gone; sleep 1");
+    assert!(output.status.code() == Some(1) && told(&output).contains("no round of checks"), "{}", told(&output));
+    assert!(lives(&tent, "ada").len() == 1 && !life(&tent, "ada").is_dead());
+    std::fs::rename(&gone, &checked).unwrap();
+    let output = run("touch ok");
+    assert!(output.status.success(), "{}", told(&output));
+    assert_eq!(causes(&lives(&tent, "ada")), ["line: passed, done passes"]);
+}
+
 #[test]
 fn what_does_not_fit_a_line_is_refused_before_anything_is_made() {
     let (tent, double, folder) = (Tent::bare(), double(), tempfile::tempdir().unwrap());

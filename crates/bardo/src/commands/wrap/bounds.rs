@@ -1,6 +1,7 @@
 //! Bounds of one run of a program: what its owner has asked for that ends it before it ends by itself.
 
 use golem::Life;
+use golem::call::Runaway;
 use golem::world::DomainKind;
 use shell::Error;
 
@@ -64,9 +65,10 @@ impl Bounds {
         self.until.as_ref().map_or(0, |(at, _)| look.signs.failed_for(*at))
     }
 
-    /// Whether its calls have run away, where that ends it.
+    /// Whether its calls have run away, where that ends it. A bill that was too high is no loop: an heir would get the next.
     pub(super) fn has_looped(&self, look: &MoneyState) -> Option<LifeEnd> {
-        look.hold.filter(|_| self.loops).map(|hold| LifeEnd::Looped { how: hold.to_string() })
+        let hold = look.hold.filter(|hold| self.loops && hold.by != Runaway::Bill);
+        hold.map(|hold| LifeEnd::Looped { how: hold.to_string() })
     }
 
     /// The bound that is crossed.

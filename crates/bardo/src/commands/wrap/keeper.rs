@@ -248,6 +248,11 @@ impl Keeper {
     }
 }
 
+/// How it is with a life of a line that is not run at the moment.
+pub(super) fn so_far(place: &GolemHome, life: &Life, book: &Book) -> Result<MoneyState, Error> {
+    Ok(MoneyState { signs: signs_so_far(place, book)?, ..MoneyState::of(life) })
+}
+
 /// The signs of a life as its record has them.
 fn signs_so_far(place: &GolemHome, book: &Book) -> Result<Signs, Error> {
     let mut signs = Signs::default();

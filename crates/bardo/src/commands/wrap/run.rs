@@ -51,6 +51,8 @@ pub(super) struct ProgramRun {
     pub(super) turned_away: TurnedAway,
     /// Where it wanted to go and was not let; none, if it could go anywhere.
     pub(super) refused: Option<Vec<String>>,
+    /// Whether no round of checks came although one was awaited.
+    pub(super) unchecked: bool,
 }
 
 impl Runner<'_> {
@@ -83,27 +85,40 @@ impl Runner<'_> {
         descendants::end();
         let pressed = heard.presses();
         keeper.hear_out(place, || heard.presses() > pressed)?;
-        if bounds.awaits_checks() && pressed == 0 {
-            let signs = self.await_round(&keeper, place, &before)?.signs;
+        let awaited = bounds.awaits_checks() && pressed == 0;
+        let round = if awaited { self.await_round(&keeper, place, &before)? } else { None };
+        if let Some(MoneyState { signs, .. }) = round {
             look = MoneyState { signs, ..look };
         }
         let turned_away = keeper.turned_away();
         keeper.stop()?;
         let refused = passage.map(Passage::refused);
-        Ok(ProgramRun { after: life(place)?, before, took, ended, look, turned_away, refused })
+        Ok(ProgramRun {
+            after: life(place)?,
+            before,
+            took,
+            ended,
+            look,
+            turned_away,
+            refused,
+            unchecked: awaited && round.is_none(),
+        })
     }
 
     /// Waits for a round of checks that began after the program had ended: work that was done, or undone, at the last moment counts.
-    fn await_round(&self, keeper: &Keeper, place: &GolemHome, before: &Life) -> Result<MoneyState, Error> {
+    /// None where checks cannot be run.
+    fn await_round(&self, keeper: &Keeper, place: &GolemHome, before: &Life) -> Result<Option<MoneyState>, Error> {
         let ended = Time::millis(self.runtime.time_ms().unsigned_abs());
         let limit = CheckPlan::read(place)?.map_or(checks::LIMIT, |plan| Duration::from_secs(plan.limit));
         let most = Duration::from_millis(before.interval().as_millis().saturating_mul(ROUNDS)) + limit + SLACK;
         let (began, pressed) = (Instant::now(), self.heard.presses());
         loop {
             let look = keeper.look(place, before)?;
-            let over = look.signs.round > ended || look.ended || began.elapsed() > most;
-            if over || self.heard.presses() > pressed {
-                return Ok(look);
+            if look.signs.round > ended {
+                return Ok(Some(look));
+            }
+            if look.ended || began.elapsed() > most || self.heard.presses() > pressed {
+                return Ok(None);
             }
             std::thread::sleep(EVERY);
         }

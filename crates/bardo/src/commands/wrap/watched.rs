@@ -129,6 +129,11 @@ impl WatchedProgram {
     ) -> Result<(ProgramEnd, MoneyState), Error> {
         let (mut looked, mut told, mut out, mut crossed) = (Instant::now(), None, None, None);
         let mut passed_on = 0;
+        if self.heard.presses() > 0 {
+            // Its owner asked before it had begun, and no key has reached it.
+            self.end()?;
+            return Ok((ProgramEnd::Interrupted, keeper.look(&self.place, before)?));
+        }
         loop {
             if let Some(code) = self.has_ended()? {
                 let look = keeper.look(&self.place, before)?;

@@ -42,6 +42,11 @@ impl LineLife {
         self.life.purse().given - self.used()
     }
 
+    /// Whether its owner has made it by hand, as the heir of a life of the line.
+    fn is_by_hand(&self) -> bool {
+        self.life.birth().lineage.as_ref().is_some_and(|line| !line.by_itself)
+    }
+
     /// Money that its owner gave it beside its share.
     fn gifts(&self) -> Usdc {
         let endowment = self.life.birth().endowment;
@@ -61,7 +66,9 @@ pub(super) fn lives_of(home: &Home, first: &GolemHome) -> Result<Vec<LineLife>, 
         let id = last.life.id();
         let is_heir = |other: &LineLife| other.life.birth().lineage.as_ref().is_some_and(|line| line.parent == id);
         let heirs = others.iter().enumerate().filter(|(_, other)| is_heir(other));
-        let heir = heirs.min_by_key(|(_, heir)| (heir.life.born(), heir.life.id())).map(|(at, _)| at);
+        // A newborn without its first money may never get it, because another one has.
+        let order = |heir: &LineLife| (heir.life.transfers_taken() == 0, heir.life.born(), heir.life.id());
+        let heir = heirs.min_by_key(|(_, heir)| order(heir)).map(|(at, _)| at);
         match heir {
             Some(at) => lives.push(others.swap_remove(at)),
             None if home.treasury_to_read()?.has_heir(id)? => {
@@ -79,14 +86,16 @@ pub(super) fn lives_of(home: &Home, first: &GolemHome) -> Result<Vec<LineLife>, 
 /// The money of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LineMoney {
-    /// The sum its owner said, and sums they gave single lives beside it.
+    /// The sum its owner said, what they gave single lives beside it, and what heirs have that they made by hand.
     pub(super) given: Usdc,
     pub(super) used: Usdc,
 }
 
 impl LineMoney {
     pub(super) fn of(lives: &[LineLife], funds: &Funds) -> LineMoney {
-        let gifts: Usdc = lives.iter().map(LineLife::gifts).sum();
+        let by_hand = |at: usize, one: &LineLife| at > 0 && one.is_by_hand();
+        let gift = |(at, one): (usize, &LineLife)| if by_hand(at, one) { one.life.purse().given } else { one.gifts() };
+        let gifts: Usdc = lives.iter().enumerate().map(gift).sum();
         LineMoney { given: funds.all + gifts, used: lives.iter().map(LineLife::used).sum() }
     }
 
@@ -118,8 +127,14 @@ pub(super) enum LineStep {
     Over(LineOver),
 }
 
+/// Whether the owner has ended the last of these lives, or everything, whatever it died of. A line itself leaves no such mark.
+pub(super) fn is_ended(home: &Home, lives: &[LineLife]) -> Result<bool, Error> {
+    let Some(last) = lives.last() else { return Ok(true) };
+    Ok(home.treasury_to_read()?.end_of(last.life.id())?.is_some())
+}
+
 /// Read off the records alone: whatever was killed, the same step comes next.
-pub(super) fn next_step(lives: &[LineLife], funds: &Funds, until: Option<&str>) -> LineStep {
+pub(super) fn next_step(lives: &[LineLife], funds: &Funds, until: Option<&str>, is_ended: bool) -> LineStep {
     let Some(last) = lives.last() else { return LineStep::Over(LineOver::Ended) };
     let Some(death) = last.life.death() else { return LineStep::Live };
     if !last.owes_nothing {
@@ -128,6 +143,7 @@ pub(super) fn next_step(lives: &[LineLife], funds: &Funds, until: Option<&str>) 
     let passes = until.is_some_and(|check| last.check(check) == Some(true));
     match ends::goes_on(&death.cause) {
         LineGoesOn::Passed => return LineStep::Over(LineOver::Passed),
+        LineGoesOn::Yes if is_ended => return LineStep::Over(LineOver::Ended),
         LineGoesOn::Ended => return LineStep::Over(LineOver::Ended),
         LineGoesOn::Yes if passes => return LineStep::Over(LineOver::Passed),
         LineGoesOn::Yes => {}

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::super::ends;
+use super::super::ends::{self, LineGoesOn};
 use super::super::funds::Funds;
 use super::chain::{LineLife, LineMoney, LineOver};
 use crate::exit;
@@ -85,9 +85,10 @@ impl LineTerms<'_> {
                 format!("its money is used up {after}; the same command with more --credit goes on with it")
             }
             LineOver::Ended => {
-                let (name, cause) = (&last.place.name, last.life.death().map(|death| death.cause.to_string()));
-                let cause = cause.unwrap_or_default();
-                format!("{name} died {after}: {cause}; `bardo golem successor {name}` begins it again")
+                let (name, death) = (&last.place.name, last.life.death());
+                let cause = death.filter(|death| ends::goes_on(&death.cause) == LineGoesOn::Ended);
+                let why = cause.map_or_else(|| "its owner has ended it".to_owned(), |death| death.cause.to_string());
+                format!("{name} died {after}: {why}; `bardo golem successor {name}` begins it again")
             }
         };
         let (used, given, calls) = (money.used, money.given, calls_as_words(calls_in(lives)));
