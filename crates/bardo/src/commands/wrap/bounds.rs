@@ -96,3 +96,23 @@ impl Bounds {
         self.until.is_some()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use golem::call::Hold;
+    use golem::{Time, Usdc};
+
+    use super::*;
+
+    #[test]
+    fn a_bill_that_was_too_high_is_no_loop() {
+        let bounds = Bounds { loops: true, ..Bounds::default() };
+        for (by, ends) in [(Runaway::Alike, true), (Runaway::Fan, true), (Runaway::Pace, true), (Runaway::Bill, false)]
+        {
+            let hold = Some(Hold { key: 1, by, times: 3, sum: Usdc::cents(1), since: Time::default() });
+            let look = MoneyState { hold, ..MoneyState::default() };
+            assert_eq!(bounds.crossed(&look).is_some(), ends, "{by}");
+        }
+        assert_eq!(Bounds::default().crossed(&MoneyState::default()), None);
+    }
+}

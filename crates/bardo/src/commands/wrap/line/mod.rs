@@ -48,7 +48,8 @@ pub(super) fn live(runner: &Runner<'_>, json: bool) -> Result<ExitCode, Error> {
             return Ok(ExitCode::from(exit::INTERRUPTED));
         }
         plans::no_host(home)?;
-        let lives = lives_of(home, &first)?;
+        // Its owner may give a life another name meanwhile.
+        let lives = lives_of(home, &first.present())?;
         let Some(last) = lives.last() else { return Err(Error::NoGolem(first.name.to_string())) };
         match next_step(&lives, &terms.funds, terms.until, is_ended(home, &lives)?) {
             LineStep::Over(over) => return Ok(ExitCode::from(terms.say_over(&lives, over))),
@@ -60,7 +61,7 @@ pub(super) fn live(runner: &Runner<'_>, json: bool) -> Result<ExitCode, Error> {
                 if let Some(code) = live_once(runner, last)? {
                     return Ok(ExitCode::from(code));
                 }
-                terms.say_life(&lives_of(home, &first)?, began.elapsed());
+                terms.say_life(&lives_of(home, &first.present())?, began.elapsed());
             }
         }
     }
