@@ -12,6 +12,8 @@ pub(crate) const REFUSED: u8 = 6;
 pub(crate) const SILENT: u8 = 7;
 /// A program that was to make so many calls has made them.
 pub(crate) const RETIRED: u8 = 8;
+/// All lives of a line have been lived, and its check does not pass.
+pub(crate) const LIVED_OUT: u8 = 9;
 pub(crate) const INTERRUPTED: u8 = 130;
 
 /// The exit code of a command that failed with this error.

@@ -7,7 +7,7 @@ use clap::Args as ClapArgs;
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct WrapArgs {
-    /// Money for a new golem to live on [default: 1, or 1000 imputed where --tokens or --calls cap it]
+    /// Money for a new golem to live on, or for all lives of a line [default: 1, or 1000 imputed where --tokens or --calls cap it]
     #[arg(long, value_name = "USDC")]
     pub(crate) credit: Option<Usdc>,
     /// The most it may spend in a day, in UTC; a new golem is given thirty times that, unless --credit says otherwise
@@ -23,6 +23,22 @@ pub(crate) struct WrapArgs {
     /// given for both
     #[arg(long, value_name = "HOURS", value_parser = Ration::hours)]
     pub(crate) hours: Vec<Ration>,
+    /// Run it in so many lives at most, one after the other, each with its share of the money: a line. Each life ends with a cause,
+    /// and the next is its heir, in the same folder; the same command again goes on with the line, whatever ended it
+    #[arg(long, value_name = "LIVES", value_parser = clap::value_parser!(u32).range(1..=999), conflicts_with = "per_day")]
+    pub(crate) lives: Option<u32>,
+    /// The most money for one life of a line [default: what is left of --credit, shared out evenly among the lives to come]
+    #[arg(long, value_name = "USDC", requires = "lives")]
+    pub(crate) share: Option<Usdc>,
+    /// A check of --check that ends the line well once it passes
+    #[arg(long, value_name = "CHECK", requires = "lives")]
+    pub(crate) until: Option<String>,
+    /// End a life of a line once a call has taken so much of its model's window, such as 0.8
+    #[arg(long, value_name = "PART", value_parser = part, requires = "lives")]
+    pub(crate) context: Option<f64>,
+    /// End a life of a line once a check that passed in it has failed in so many rounds since, one after the other
+    #[arg(long, value_name = "ROUNDS", value_parser = clap::value_parser!(u32).range(1..), requires = "lives")]
+    pub(crate) red: Option<u32>,
     /// The golem, new or one to go on with; without one it is the program's own, called like it. Several programs share one, as a
     /// purse, while `bardo up` runs
     #[arg(long, visible_alias = "purse")]
@@ -58,7 +74,8 @@ pub(crate) struct WrapArgs {
     /// A host it may reach as well, as HOST, .HOST for all below it, HOST:PORT or ADDRESS:PORT; may be given again
     #[arg(long, value_name = "HOST", requires = "only_through")]
     pub(crate) allow: Vec<String>,
-    /// End the program after so many calls of a model, once none is under way, so that it starts over; `bardo age` says how many
+    /// End the program, or a life of a line, after so many calls of a model, once none is under way, so that it starts over;
+    /// `bardo age` says how many
     #[arg(long, value_name = "CALLS", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) retire_after: Option<u64>,
     /// Price of models that have none here, in dollars for a million tokens, as IN/OUT
@@ -74,6 +91,11 @@ pub(crate) struct WrapArgs {
     /// The program and its arguments
     #[arg(required = true, last = true, value_name = "PROGRAM")]
     pub(crate) program: Vec<String>,
+}
+
+fn part(text: &str) -> Result<f64, String> {
+    let part = text.parse::<f64>().ok().filter(|part| *part > 0.0 && *part <= 1.0);
+    part.ok_or_else(|| "write a part of the window, more than 0 and at most 1, such as 0.8".to_owned())
 }
 
 /// A cap on tokens, calls or hours, in all or in a day: `500`, `2M`, `100/day`.

@@ -1,7 +1,8 @@
 //! The checks of a golem: their commands, and running them. The commands stand in a file of this home and in no
 //! birth record, so that whatever comes here from elsewhere runs nothing its owner has not written here.
 //!
-//! A check runs with a clean environment in the folder its owner named. Anything but exit code 0 is not passing.
+//! A check runs with a clean environment in the folder its owner named. Anything but exit code 0 is not passing; a check
+//! that could not be started has no result.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -90,7 +91,7 @@ pub(super) fn runner(place: &GolemHome, stop: Arc<AtomicBool>) -> Runner {
             running.into_iter().map(|one| one.join().expect("running a program does not panic")).collect()
         });
         for (check, said) in checks.iter().zip(&said).filter(|(_, said)| said.value.is_none()) {
-            tracing::warn!(golem, check = check.name, said = said.text, "it gave no number");
+            tracing::warn!(golem, check = check.name, said = said.text, "it gave no result");
         }
         // A check that was cut short says nothing.
         (!stop.load(Ordering::SeqCst)).then_some(said)
@@ -98,7 +99,8 @@ pub(super) fn runner(place: &GolemHome, stop: Arc<AtomicBool>) -> Runner {
 }
 
 fn run(plan: &CheckPlan, check: &Check, fence: &Fence, stop: &AtomicBool) -> CheckResult {
-    let nothing = |text: String| CheckResult { value: (check.says == Says::Pass).then_some(0.0), text };
+    // A check that was never run has neither passed nor failed.
+    let nothing = |text: String| CheckResult { value: None, text };
     let Some(line) = plan.commands.get(&check.name) else { return nothing("it has no command here".to_owned()) };
     let mut command = Command::new("sh");
     command.args(["-c", line]).current_dir(&plan.folder).env_clear().env("BARDO_CHECK", &check.name);
@@ -153,6 +155,18 @@ mod tests {
             let began = Instant::now();
             assert_eq!(said(line, Says::Pass).value, Some(passes), "{line}");
             assert!(began.elapsed() < Duration::from_secs(10), "{line}");
+        }
+    }
+
+    /// It counted as failing, and a program was ended for a folder that had been moved.
+    #[test]
+    fn a_check_that_cannot_be_run_neither_passes_nor_fails() {
+        for (folder, command) in [("/", None), ("/no/such/folder", Some("true"))] {
+            let commands = command.map(|line| ("it".to_owned(), line.to_owned())).into_iter().collect();
+            let plan = CheckPlan { folder: folder.into(), limit: 2, commands, protect: Vec::new() };
+            let check = Check { name: "it".to_owned(), says: Says::Pass };
+            let result = run(&plan, &check, &Fence::default(), &AtomicBool::new(false));
+            assert_eq!(result.value, None, "{}", result.text);
         }
     }
 

@@ -251,6 +251,12 @@ pub fn make(runtime: &Arc<Runtime>, estate: &Estate, heir: Heir) -> Result<Livin
     born(runtime, estate, heir, false)
 }
 
+/// Makes an heir that its owner has asked for beforehand: none beside another one, and none once the owner has ended
+/// the line meanwhile, which is decided in one step with its first money.
+pub fn make_next(runtime: &Arc<Runtime>, estate: &Estate, heir: Heir) -> Result<Living, Error> {
+    born(runtime, estate, heir, true)
+}
+
 fn born(runtime: &Arc<Runtime>, estate: &Estate, heir: Heir, by_itself: bool) -> Result<Living, Error> {
     let settings = estate.settings(&heir.set)?;
     let inherit = heir.inherit.unwrap_or_else(|| settings.flag("succession.inherit_grimoire"));

@@ -1,21 +1,24 @@
 //! Who runs a program's golem meanwhile: a host that is up, or this process; and what it tells of it.
 
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use gateway::{self, Listen, TurnedAway};
-use golem::call::Denied;
+use golem::call::{Denied, Hold};
 use golem::{Event, Life, Name, Record, Usdc, call, owner};
 use settings::Settings;
 use shell::home::log::KnownTip;
 use shell::life::{Ending, Listener, Living, Pace, Run};
 use shell::locks::lock;
 use shell::{Error, GolemHome, Runtime};
-use tariff::Price;
+use tariff::{Book, Price};
+use vault::Reader;
 
 use super::servers::Own;
+use super::signs::Signs;
 use crate::output;
 
 const EVERY: Duration = Duration::from_millis(50);
@@ -37,6 +40,10 @@ pub(super) struct MoneyState {
     /// Calls it had made in all when none was last seen under way.
     pub(super) made: u64,
     pub(super) under_way: bool,
+    /// The stop of its calls in force, until its owner says yes.
+    pub(super) hold: Option<Hold>,
+    /// Signs that its line heeds; none are seen of a golem that a host runs.
+    pub(super) signs: Signs,
 }
 
 impl MoneyState {
@@ -45,7 +52,16 @@ impl MoneyState {
         let under_way = !life.calls().open.is_empty();
         let made = if under_way { 0 } else { life.calls().made };
         let (left, given) = (life.purse().credit, life.purse().given);
-        MoneyState { ended: life.is_dead(), out: None, left, given, made, under_way }
+        MoneyState {
+            ended: life.is_dead(),
+            out: None,
+            left,
+            given,
+            made,
+            under_way,
+            hold: life.calls().hold,
+            signs: Signs::default(),
+        }
     }
 }
 
@@ -66,6 +82,7 @@ struct Ear {
     name: Name,
     stop: Arc<AtomicBool>,
     look: Arc<Mutex<MoneyState>>,
+    book: Arc<Book>,
 }
 
 impl Listener for Ear {
@@ -76,6 +93,8 @@ impl Listener for Ear {
         if !look.under_way {
             look.made = life.calls().made;
         }
+        look.hold = life.calls().hold;
+        records.iter().for_each(|record| look.signs.note(record, &self.book));
         for event in records.iter().flat_map(|record| &record.events) {
             if matches!(event, Event::Call(call::Event::Reserved { .. })) {
                 look.out = None;
@@ -113,15 +132,21 @@ fn tell(name: &Name, event: &Event, life: &Life) {
     }
 }
 
+/// How a golem is run that no host runs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct KeeperWishes<'a> {
+    pub(super) servers: &'a [Own],
+    /// A price for whatever the book says nothing of.
+    pub(super) price: Option<Price>,
+    /// Whether a login of the program's own is passed on.
+    pub(super) own_login: bool,
+    /// Whether it is a life of a line, whose signs are heeded from its birth on.
+    pub(super) in_line: bool,
+}
+
 impl Keeper {
-    /// With a price for whatever the book says nothing of, and whether a login of the program's own is passed on.
-    pub(super) fn of(
-        runtime: &Arc<Runtime>,
-        place: &GolemHome,
-        servers: &[Own],
-        price: Option<Price>,
-        own_login: bool,
-    ) -> Result<Keeper, Error> {
+    pub(super) fn of(runtime: &Arc<Runtime>, place: &GolemHome, wishes: KeeperWishes<'_>) -> Result<Keeper, Error> {
+        let KeeperWishes { servers, price, own_login, in_line } = wishes;
         let home = runtime.home();
         if home.is_up() {
             if price.is_some() {
@@ -158,8 +183,12 @@ impl Keeper {
         }
         let gateway = gateway::serve(listen, runtime, server::mcp::of_agents(runtime))?;
         let stop = Arc::new(AtomicBool::new(false));
-        let look = Arc::new(Mutex::new(MoneyState::of(living.life())));
-        let mut ear = Ear { name: place.name.clone(), stop: Arc::clone(&stop), look: Arc::clone(&look) };
+        let (mut look, book) = (MoneyState::of(living.life()), home.book()?);
+        if in_line {
+            look.signs = signs_so_far(place, &book)?;
+        }
+        let look = Arc::new(Mutex::new(look));
+        let mut ear = Ear { name: place.name.clone(), stop: Arc::clone(&stop), look: Arc::clone(&look), book };
         let living =
             std::thread::spawn(move || living.run(Run { pace: Pace::Times(1.0), ticks: None, batch: 1 }, &mut ear));
         Ok(Keeper { address: gateway.address.to_string(), own: Some(Lived { gateway, stop, look, living }) })
@@ -217,6 +246,21 @@ impl Keeper {
         }
         own.living.join().map_err(|_| Error::Host("the thread that ran the golem ended early".into()))?.map(|_| ())
     }
+}
+
+/// How it is with a life of a line that is not run at the moment.
+pub(super) fn so_far(place: &GolemHome, life: &Life, book: &Book) -> Result<MoneyState, Error> {
+    Ok(MoneyState { signs: signs_so_far(place, book)?, ..MoneyState::of(life) })
+}
+
+/// The signs of a life as its record has them.
+fn signs_so_far(place: &GolemHome, book: &Book) -> Result<Signs, Error> {
+    let mut signs = Signs::default();
+    Reader::open(&place.database())?.replay(|record| {
+        signs.note(&record, book);
+        Ok::<_, Error>(ControlFlow::Continue(()))
+    })?;
+    Ok(signs)
 }
 
 /// The life as of its newest record, no matter which process runs it.

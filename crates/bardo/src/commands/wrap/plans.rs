@@ -34,6 +34,7 @@ impl Plans {
     pub(super) fn of(home: &Home, args: &WrapArgs) -> Result<Plans, Error> {
         checks::plan(&args.check, &args.number)?;
         rations::settings(args)?;
+        line_fits(home, args)?;
         let protected = real(&args.protect)?;
         let wind_up = args.wind_up.as_deref().map(|text| {
             let wrong = || Error::Usage(format!("'{text}' is not a span; write --wind-up 30s or --wind-up 2m"));
@@ -81,6 +82,36 @@ impl Plans {
             output::complain(format!("kept from the program: {}; --keep NAME passes one on", kept.join(", ")));
         }
     }
+}
+
+/// Refuses a line whose flags do not fit together, and one whose golems a host would run.
+fn line_fits(home: &Home, args: &WrapArgs) -> Result<(), Error> {
+    if args.lives.is_some() {
+        no_host(home)?;
+    }
+    if args.share.is_some_and(|share| !share.is_positive()) {
+        return Err(Error::Usage(
+            "--share 0 leaves a life nothing to live on; write some money, such as 0.50".to_owned(),
+        ));
+    }
+    let Some(until) = &args.until else { return Ok(()) };
+    let is_said = |flag: &String| flag.split_once('=').is_some_and(|(name, _)| name == until);
+    if args.check.iter().any(is_said) {
+        return Ok(());
+    }
+    Err(Error::Usage(format!(
+        "--until {until} is about a check that passes or fails; say what it runs, as in --check {until}='cargo test -q'"
+    )))
+}
+
+/// Refuses a line in a home whose golems a host runs.
+pub(super) fn no_host(home: &Home) -> Result<(), Error> {
+    if !home.is_up() {
+        return Ok(());
+    }
+    let why = "a host is up, which runs all golems here, and --lives runs those of its line itself; stop the host, or give \
+               the line a home of its own with --home";
+    Err(Error::Usage(why.to_owned()))
 }
 
 /// The hosts that calls go on to; what is on this machine is told apart by its port and is its owner's to allow.

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use golem::{Command, Name, Usdc, hex};
+use golem::{Command, Life, Name, Usdc, hex};
 use serde::{Deserialize, Serialize};
 use settings::{File, Origin, Settings};
 use sha2::Digest;
@@ -12,6 +12,7 @@ use shell::home::inbox::Body;
 use shell::orders::order;
 use shell::{Error, GolemHome, Runtime};
 
+use super::funds::Funds;
 use super::keeper::life;
 use super::rations;
 use crate::args::{Chosen, New, WorldKind, WrapArgs};
@@ -19,14 +20,9 @@ use crate::commands::golem as golems;
 use crate::named;
 use crate::output;
 
-/// Default money for a new golem to live on; and the number of days it should last, where a cap for a day is given.
-const CREDIT: Usdc = Usdc::dollars(1);
-const DAYS: i64 = 30;
 /// How often a golem without checks looks at its clocks.
 const UNCHECKED: &str = "10s";
 const CHECKED: &str = "1m";
-/// Money of a golem whose calls are capped in tokens or by their number: so much that those caps end it, and no one is billed.
-const IMPUTED: Usdc = Usdc::dollars(1_000);
 /// Key of what it may spend in thirty days, which for a program is all it was given.
 const ALLOWANCE: &str = "mortality.economic.monthly_allowance";
 /// Whether it may die by chance.
@@ -42,9 +38,22 @@ struct Program {
     what: String,
     /// Where it is started, if nothing else says what it belongs to.
     folder: Option<PathBuf>,
+    /// The mark of the line, for the first golem of one: everything that its program is told, and what the line is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    line: Option<String>,
 }
 
 impl Program {
+    /// The program of these arguments. With another task it is another line.
+    fn of_args(args: &WrapArgs, here: &Path) -> (Program, String, PathBuf) {
+        let (program, called, folder) = Program::of(&args.program, here);
+        let line = args.lives.map(|_| {
+            let of = serde_json::to_vec(&(&args.program, &args.until)).expect("plain data");
+            sha2::Sha256::digest(&of).iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+        });
+        (Program { line, ..program }, called, folder)
+    }
+
     /// With what it is called after, and the folder it belongs to.
     fn of(program: &[String], here: &Path) -> (Program, String, PathBuf) {
         let told = &program[1..];
@@ -57,14 +66,20 @@ impl Program {
         match (module, script) {
             (Some(module), _) => {
                 let what = format!("{started} -m {module}");
-                (Program { what, folder: Some(real(here)) }, module.replace('.', "-"), real(here))
+                (Program { what, folder: Some(real(here)), line: None }, module.replace('.', "-"), real(here))
             }
             (None, Some(script)) => {
                 let path = real(&here.join(script));
                 let folder = path.parent().unwrap_or(here).to_owned();
-                (Program { what: path.display().to_string(), folder: None }, stem(script).unwrap_or_default(), folder)
+                (
+                    Program { what: path.display().to_string(), folder: None, line: None },
+                    stem(script).unwrap_or_default(),
+                    folder,
+                )
             }
-            (None, None) => (Program { what: started.clone(), folder: Some(real(here)) }, started, real(here)),
+            (None, None) => {
+                (Program { what: started.clone(), folder: Some(real(here)), line: None }, started, real(here))
+            }
         }
     }
 
@@ -106,29 +121,42 @@ fn names(program: &Program, called: &str, folder: &Path) -> Vec<Name> {
 
 /// Makes it, or goes on with it.
 pub(super) fn golem_for(runtime: &Arc<Runtime>, args: &WrapArgs) -> Result<GolemHome, Error> {
+    let (place, new) = find_or_make(runtime, args)?;
+    if new { Ok(place) } else { go_on(runtime, args, place) }
+}
+
+/// The first golem of a line, whatever has become of it; or a new one, with the share of a first life.
+pub(super) fn first_of_line(runtime: &Arc<Runtime>, args: &WrapArgs) -> Result<GolemHome, Error> {
+    Ok(find_or_make(runtime, args)?.0)
+}
+
+/// With whether it was made just now.
+fn find_or_make(runtime: &Arc<Runtime>, args: &WrapArgs) -> Result<(GolemHome, bool), Error> {
     let home = runtime.home();
+    let found = |place: GolemHome| (place, false);
+    let made = |place: GolemHome| (place, true);
     if let Some(name) = &args.name {
         return match named::golem(home, name.as_str()) {
-            Ok(place) => go_on(runtime, args, place),
+            Ok(place) => Ok(found(place)),
             Err(_) => match born(runtime, args, name) {
                 // Somebody was quicker, for the same purse.
-                Err(Error::NameTaken(_)) => go_on(runtime, args, named::golem(home, name.as_str())?),
-                made => made,
+                Err(Error::NameTaken(_)) => named::golem(home, name.as_str()).map(found),
+                other => other.map(made),
             },
         };
     }
     let here =
         std::env::current_dir().map_err(|why| Error::Usage(format!("there is no folder to start it in: {why}")))?;
-    let (program, called, folder) = Program::of(&args.program, &here);
+    let (program, called, folder) = Program::of_args(args, &here);
     // The golem made for it is known by what stands in its folder, whatever its owner calls it now.
     let known = home.list()?.into_iter().find(|place| Program::read(place).as_ref() == Some(&program));
     if let Some(place) = known {
-        return go_on(runtime, args, place);
+        return Ok(found(place));
     }
     for name in names(&program, &called, &folder) {
         if named::golem(home, name.as_str()).is_err() {
             match born(runtime, args, &name) {
-                Ok(place) => return program.write(&place).map(|()| place),
+                Ok(place) => return program.write(&place).map(|()| made(place)),
                 // Somebody was quicker, perhaps with another program.
                 Err(Error::NameTaken(_)) => {}
                 Err(other) => return Err(other),
@@ -137,9 +165,11 @@ pub(super) fn golem_for(runtime: &Arc<Runtime>, args: &WrapArgs) -> Result<Golem
         let Ok(place) = named::golem(home, name.as_str()) else { continue };
         match Program::read(&place) {
             Some(other) if other != program => {}
-            Some(_) => return go_on(runtime, args, place),
+            Some(_) => return Ok(found(place)),
+            // An heir belongs to the line of its predecessor.
+            None if life(&place)?.birth().lineage.is_some() => {}
             // Made before this was written down, or by hand: the first program to come has it.
-            None => return program.write(&place).and_then(|()| go_on(runtime, args, place)),
+            None => return program.write(&place).map(|()| found(place)),
         }
     }
     Err(Error::Usage("every name for a golem of this program is taken; --name says another".to_owned()))
@@ -159,17 +189,23 @@ fn go_on(runtime: &Arc<Runtime>, args: &WrapArgs, place: GolemHome) -> Result<Go
             output::plain(credit)
         ));
     }
+    amend(runtime, args, &place, &life)?;
+    Ok(place)
+}
+
+/// Gives a golem that lives the policy that the flags say.
+pub(super) fn amend(runtime: &Arc<Runtime>, args: &WrapArgs, place: &GolemHome, life: &Life) -> Result<(), Error> {
     let said = policy(args)?;
     if said.is_empty() {
-        return Ok(place);
+        return Ok(());
     }
-    let command = order::amend(&place, &said)?;
+    let command = order::amend(place, &said)?;
     if !matches!(&command, Command::Amend { policy, .. } if **policy == *life.policy()) {
         let snapshot_every = runtime.home().settings()?.integer("run.snapshot_every") as u64;
-        let given = order::pass_on(runtime, &place, Body::Command(command), snapshot_every)?;
-        order::hear(runtime, &place, given, order::PATIENCE)?;
+        let given = order::pass_on(runtime, place, Body::Command(command), snapshot_every)?;
+        order::hear(runtime, place, given, order::PATIENCE)?;
     }
-    Ok(place)
+    Ok(())
 }
 
 /// Settings of the policy that have flags of their own.
@@ -183,16 +219,15 @@ fn born(runtime: &Arc<Runtime>, args: &WrapArgs, name: &Name) -> Result<GolemHom
         let checked = !(args.check.is_empty() && args.number.is_empty());
         if checked { CHECKED } else { UNCHECKED }.to_owned()
     });
-    let money = args.credit.or(args.per_day.map(|most| most.share(DAYS, 1)));
-    let imputed = money.is_none() && rations::stand_for_money(args);
-    let credit = money.unwrap_or(if imputed { IMPUTED } else { CREDIT });
+    let funds = Funds::of(args);
+    let (imputed, credit) = (funds.imputed, funds.share(0, funds.all));
     let mut set = vec![format!("world.bar={every}")];
     set.extend(unsaid(&args.set, CHANCE, "false")?);
     set.extend(unsaid(&args.set, ALLOWANCE, &output::plain(Usdc::MOST))?);
     set.extend(policy(args)?);
     if imputed {
         // Imputed money is made up, so it is taken from no account.
-        runtime.home().treasury()?.add(credit)?;
+        runtime.home().treasury()?.add(funds.all)?;
         set.push("policy.imputed=true".to_owned());
     }
     set.extend(args.set.iter().cloned());

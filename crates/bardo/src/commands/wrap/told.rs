@@ -23,11 +23,11 @@ pub(super) struct ClosingWords<'a> {
     pub(super) took: Duration,
     /// The unit it is out of.
     pub(super) out: Option<Denied>,
-    pub(super) turned_away: TurnedAway,
+    pub(super) turned_away: &'a TurnedAway,
     pub(super) known: &'static KnownAgent,
     pub(super) login: Option<PathBuf>,
     /// Where it wanted to go and was not let; none, if it could go anywhere.
-    pub(super) refused: Option<Vec<String>>,
+    pub(super) refused: Option<&'a [String]>,
 }
 
 impl ClosingWords<'_> {
@@ -64,6 +64,14 @@ impl ClosingWords<'_> {
         let imputed = if imputed { " (imputed)" } else { "" };
         let used = if tokens > 0 { format!(" and {} tokens", count(tokens)) } else { String::new() };
         output::complain(format!("{name} spent {spent}{imputed} on {}{used} in {took}{on}{denied}", calls(made)));
+        self.say_doubts();
+        self.say_end();
+    }
+
+    /// Says why its calls may not have come through, and where it was not let.
+    pub(super) fn say_doubts(&self) {
+        let name = self.name;
+        let calls = |n: u64| if n == 1 { "1 call".to_owned() } else { format!("{} calls", count(n)) };
         if self.turned_away.times > 0 {
             let (times, were) = (self.turned_away.times, if self.turned_away.times == 1 { "was" } else { "were" });
             output::complain(format!(
@@ -74,10 +82,9 @@ impl ClosingWords<'_> {
         } else if self.is_silent() {
             self.say_silence();
         }
-        for why in self.refused.iter().flatten() {
+        for why in self.refused.into_iter().flatten() {
             output::complain(format!("{name} was not let through: {why}"));
         }
-        self.say_end();
     }
 
     /// Spending by model in this run, the dearest first.

@@ -4,7 +4,6 @@
 use std::path::Path;
 use std::process::{Child, Command};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use golem::Life;
@@ -12,17 +11,19 @@ use outside::fence::Fence;
 use outside::warden::{Logins, Ward};
 use rustix::process::{Pid, Signal, kill_process};
 use shell::{Error, GolemHome, Home, files, private};
-use signal_hook::consts::SIGTERM;
 
+use super::bounds::Bounds;
+use super::ends::LifeEnd;
 use super::keeper::{Keeper, MoneyState};
 use super::known::{self, GolemAddress};
 use super::passage::Passage;
 use super::plans::Plans;
+use super::presses::SignalCounts;
 use super::settings;
 use super::spent;
 use super::warnings::Warnings;
 use crate::args::WrapArgs;
-use crate::{exit, output, signals};
+use crate::{exit, output};
 
 /// How often it is looked whether the program has ended.
 const EVERY: Duration = Duration::from_millis(50);
@@ -39,16 +40,26 @@ pub(super) enum ProgramEnd {
     /// Because its golem has, or is out of something.
     Golem,
     Interrupted,
-    /// After as many calls as it was to make.
-    Retired,
+    /// Because a bound of its run was crossed.
+    Crossed(LifeEnd),
 }
 
 pub(super) struct WatchedProgram {
     warden: Child,
     place: GolemHome,
     heard: Arc<SignalCounts>,
-    /// Calls after which it is to start over.
-    retires: Option<u64>,
+}
+
+/// Everything that a program is started with.
+#[derive(Clone, Copy)]
+pub(super) struct Beginning<'a> {
+    pub(super) home: &'a Home,
+    pub(super) place: &'a GolemHome,
+    pub(super) args: &'a WrapArgs,
+    pub(super) plans: &'a Plans,
+    pub(super) at: GolemAddress<'a>,
+    pub(super) passage: Option<&'a Passage>,
+    pub(super) heard: &'a Arc<SignalCounts>,
 }
 
 /// Logins on this disk are its owner's, and no golem pays for what they open.
@@ -65,31 +76,12 @@ fn logins_kept_back(plans: &Plans) -> Logins {
     })
 }
 
-/// Counts of the owner's signals.
-#[derive(Default)]
-struct SignalCounts {
-    keys: AtomicU32,
-    ends: AtomicU32,
-}
-
 impl WatchedProgram {
-    pub(super) fn start(
-        home: &Home,
-        place: &GolemHome,
-        args: &WrapArgs,
-        plans: &Plans,
-        at: &GolemAddress<'_>,
-        passage: Option<&Passage>,
-    ) -> Result<WatchedProgram, Error> {
-        let heard = Arc::<SignalCounts>::default();
-        let theirs = Arc::clone(&heard);
-        signals::listen_to_each(move |signal| {
-            let count = if signal == SIGTERM { &theirs.ends } else { &theirs.keys };
-            count.fetch_add(1, Ordering::SeqCst);
-        })?;
+    pub(super) fn start(beginning: Beginning<'_>) -> Result<WatchedProgram, Error> {
+        let Beginning { home, place, args, plans, at, passage, heard } = beginning;
         let fence = Fence { hidden: vec![home.root().to_owned()], protected: args.protect.clone(), given: Vec::new() };
         let ward = Ward {
-            program: plans.recognised.started(&args.program, at),
+            program: plans.recognised.started(&args.program, &at),
             fence: (!args.unfenced).then_some(fence),
             covers: false,
             logins: if args.own_login { Logins::default() } else { logins_kept_back(plans) },
@@ -101,7 +93,7 @@ impl WatchedProgram {
         let own = std::env::current_exe().map_err(cannot)?;
         let mut command = Command::new(own);
         command.args(["ward", &serde_json::to_string(&ward).expect("plain data")]);
-        let environment = plans.recognised.environment(at, |name| plans.given.variables.get(name).cloned());
+        let environment = plans.recognised.environment(&at, |name| plans.given.variables.get(name).cloned());
         for (name, value) in std::env::vars_os() {
             // A value that is not text is not a key.
             let (known, text) =
@@ -125,7 +117,7 @@ impl WatchedProgram {
             .envs(passage.map(Passage::environment).unwrap_or_default());
         let mut warden = command.spawn().map_err(cannot)?;
         passage.map_or(Ok(()), |passage| passage.begin(&mut warden))?;
-        Ok(WatchedProgram { warden, place: place.clone(), heard, retires: args.retire_after })
+        Ok(WatchedProgram { warden, place: place.clone(), heard: Arc::clone(heard) })
     }
 
     /// Until it ends, or has to; and how it was with its golem then.
@@ -133,10 +125,15 @@ impl WatchedProgram {
         &mut self,
         (keeper, warnings): (&Keeper, &mut Warnings),
         before: &Life,
-        wind_up: Duration,
+        (bounds, wind_up): (&Bounds, Duration),
     ) -> Result<(ProgramEnd, MoneyState), Error> {
-        let (mut looked, mut told, mut out) = (Instant::now(), None, None);
+        let (mut looked, mut told, mut out, mut crossed) = (Instant::now(), None, None, None);
         let mut passed_on = 0;
+        if self.heard.presses() > 0 {
+            // Its owner asked before it had begun, and no key has reached it.
+            self.end()?;
+            return Ok((ProgramEnd::Interrupted, keeper.look(&self.place, before)?));
+        }
         loop {
             if let Some(code) = self.has_ended()? {
                 let look = keeper.look(&self.place, before)?;
@@ -152,16 +149,16 @@ impl WatchedProgram {
                     self.end()?;
                     return Ok((ProgramEnd::Golem, look));
                 }
-                if self.is_old(look, before) {
-                    self.retire()?;
-                    return Ok((ProgramEnd::Retired, keeper.look(&self.place, before)?));
+                if let Some(end) = is_due(bounds, look, &mut crossed, wind_up) {
+                    self.retire(&end)?;
+                    return Ok((ProgramEnd::Crossed(end), keeper.look(&self.place, before)?));
                 }
                 if self.winds_up(look, &mut out, wind_up) {
                     self.end()?;
                     return Ok((ProgramEnd::Golem, look));
                 }
             }
-            let (keys, ends) = (self.heard.keys.load(Ordering::SeqCst), self.heard.ends.load(Ordering::SeqCst));
+            let (keys, ends) = (self.heard.keys(), self.heard.ends());
             if ends > passed_on {
                 passed_on = ends;
                 self.signal(Signal::TERM);
@@ -177,19 +174,16 @@ impl WatchedProgram {
         }
     }
 
-    /// Whether it has made all the calls it was to make, and none is under way.
-    fn is_old(&self, look: MoneyState, before: &Life) -> bool {
-        self.retires.is_some_and(|calls| !look.under_way && look.made.saturating_sub(before.calls().made) >= calls)
-    }
-
     /// Asks the program to end as its owner would, and kills it if it does not.
-    fn retire(&mut self) -> Result<(), Error> {
-        let calls = self.retires.unwrap_or(0);
-        output::complain(format!(
-            "{}'s program has made its {calls} call{} and is ended, so that it starts over",
-            self.place.name,
-            if calls == 1 { "" } else { "s" }
-        ));
+    fn retire(&mut self, end: &LifeEnd) -> Result<(), Error> {
+        let name = &self.place.name;
+        output::complain(match end {
+            LifeEnd::Calls { most } => {
+                let calls = if *most == 1 { "call" } else { "calls" };
+                format!("{name}'s program has made its {most} {calls} and is ended, so that it starts over")
+            }
+            _ => format!("{name}'s program is ended: {end}"),
+        });
         self.signal(Signal::TERM);
         let until = Instant::now() + TOLD;
         while self.has_ended()?.is_none() {
@@ -228,11 +222,6 @@ impl WatchedProgram {
         false
     }
 
-    /// How often its owner has asked for an end.
-    pub(super) fn presses(&self) -> u32 {
-        self.heard.keys.load(Ordering::SeqCst) + self.heard.ends.load(Ordering::SeqCst)
-    }
-
     fn has_ended(&mut self) -> Result<Option<u8>, Error> {
         let cannot = |why| Error::Host(format!("cannot wait for the program: {why}"));
         let status = self.warden.try_wait().map_err(cannot)?;
@@ -256,4 +245,16 @@ impl WatchedProgram {
         }
         Ok(())
     }
+}
+
+/// The bound that was crossed, once no call is under way; or, if it is no bound of calls, once there was time enough for those that
+/// were.
+fn is_due(bounds: &Bounds, look: MoneyState, since: &mut Option<Instant>, most: Duration) -> Option<LifeEnd> {
+    let Some(end) = bounds.crossed(&look) else {
+        *since = None;
+        return None;
+    };
+    let began = *since.get_or_insert_with(Instant::now);
+    let counts_calls = matches!(end, LifeEnd::Calls { .. });
+    (!look.under_way || (!counts_calls && began.elapsed() >= most)).then_some(end)
 }

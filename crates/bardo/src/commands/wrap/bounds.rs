@@ -1,0 +1,118 @@
+//! Bounds of one run of a program: what its owner has asked for that ends it before it ends by itself.
+
+use golem::Life;
+use golem::call::Runaway;
+use golem::world::DomainKind;
+use shell::Error;
+
+use super::ends::LifeEnd;
+use super::keeper::MoneyState;
+use crate::args::WrapArgs;
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Bounds {
+    /// Calls after which it is ended, and how many of the golem's do not count.
+    calls: Option<(u64, u64)>,
+    /// The check that ends it once it passes, with its place among the golem's.
+    until: Option<(usize, String)>,
+    /// The part of a window that a call may take, in thousandths.
+    context: Option<f64>,
+    /// Rounds in which a check that passed may fail, and the checks that pass or fail, with their places.
+    red: Option<(u32, Vec<(usize, String)>)>,
+    /// Whether a loop ends it; otherwise its owner is asked.
+    loops: bool,
+}
+
+impl Bounds {
+    /// The bounds of a run of its own, which begins to count where the golem stands.
+    pub(super) fn of_run(args: &WrapArgs, before: &Life) -> Bounds {
+        Bounds { calls: args.retire_after.map(|most| (most, before.calls().made)), ..Bounds::default() }
+    }
+
+    /// The bounds of a life of a line, which counts from its birth on.
+    pub(super) fn of_life(args: &WrapArgs, life: &Life) -> Result<Bounds, Error> {
+        let domains = &life.birth().world.domains;
+        let place = |check: &String| {
+            let found = domains.iter().position(|spec| spec.name == *check && spec.kind == DomainKind::Direction);
+            found.map(|at| (at, check.clone())).ok_or_else(|| {
+                Error::Usage(format!(
+                    "{} was born without a check {check} that passes or fails, so no life of its line can be ended by it; \
+                     --name begins another line",
+                    life.birth().name
+                ))
+            })
+        };
+        let until = args.until.as_ref().map(place).transpose()?;
+        let checks = domains.iter().enumerate().filter(|(_, spec)| spec.kind == DomainKind::Direction);
+        let checks = checks.map(|(at, spec)| (at, spec.name.clone())).collect();
+        Ok(Bounds {
+            calls: args.retire_after.map(|most| (most, 0)),
+            until,
+            context: args.context.map(|part| part * 1_000.0),
+            red: args.red.map(|rounds| (rounds, checks)),
+            loops: true,
+        })
+    }
+
+    /// Whether the check that it is run for passes.
+    pub(super) fn has_passed(&self, look: &MoneyState) -> Option<LifeEnd> {
+        let (at, check) = self.until.as_ref()?;
+        look.signs.passes(*at).then(|| LifeEnd::Passed { check: check.clone() })
+    }
+
+    /// How many rounds in a row the check has failed that it is run for, after it had passed.
+    pub(super) fn failed_for(&self, look: &MoneyState) -> u32 {
+        self.until.as_ref().map_or(0, |(at, _)| look.signs.failed_for(*at))
+    }
+
+    /// Whether its calls have run away, where that ends it. A bill that was too high is no loop: an heir would get the next.
+    pub(super) fn has_looped(&self, look: &MoneyState) -> Option<LifeEnd> {
+        let hold = look.hold.filter(|hold| self.loops && hold.by != Runaway::Bill);
+        hold.map(|hold| LifeEnd::Looped { how: hold.to_string() })
+    }
+
+    /// The bound that is crossed.
+    pub(super) fn crossed(&self, look: &MoneyState) -> Option<LifeEnd> {
+        let made = |(most, uncounted): (u64, u64)| {
+            (look.made.saturating_sub(uncounted) >= most).then_some(LifeEnd::Calls { most })
+        };
+        let taken = look.signs.window.filter(|taken| self.context.is_some_and(|most| f64::from(*taken) >= most));
+        self.has_passed(look)
+            .or_else(|| self.has_looped(look))
+            .or_else(|| self.is_red(look))
+            .or_else(|| taken.map(|taken| LifeEnd::Context { taken }))
+            .or_else(|| self.calls.and_then(made))
+    }
+
+    fn is_red(&self, look: &MoneyState) -> Option<LifeEnd> {
+        let (most, checks) = self.red.as_ref()?;
+        let red = checks.iter().map(|(at, check)| (look.signs.failed_for(*at), check));
+        let (rounds, check) = red.max_by_key(|(rounds, _)| *rounds).filter(|(rounds, _)| rounds >= most)?;
+        Some(LifeEnd::Red { check: check.clone(), rounds })
+    }
+
+    /// Whether its checks are worth waiting for once its program has ended.
+    pub(super) fn awaits_checks(&self) -> bool {
+        self.until.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use golem::call::Hold;
+    use golem::{Time, Usdc};
+
+    use super::*;
+
+    #[test]
+    fn a_bill_that_was_too_high_is_no_loop() {
+        let bounds = Bounds { loops: true, ..Bounds::default() };
+        for (by, ends) in [(Runaway::Alike, true), (Runaway::Fan, true), (Runaway::Pace, true), (Runaway::Bill, false)]
+        {
+            let hold = Some(Hold { key: 1, by, times: 3, sum: Usdc::cents(1), since: Time::default() });
+            let look = MoneyState { hold, ..MoneyState::default() };
+            assert_eq!(bounds.crossed(&look).is_some(), ends, "{by}");
+        }
+        assert_eq!(Bounds::default().crossed(&MoneyState::default()), None);
+    }
+}

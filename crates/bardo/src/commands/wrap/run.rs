@@ -1,0 +1,150 @@
+//! One run of the program beside its golem, from the moment both are there until both have stopped.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use gateway::TurnedAway;
+use golem::{Life, Name, Time, call};
+use outside::descendants;
+use shell::home::agent;
+use shell::life::checks::{self, CheckPlan};
+use shell::{Error, GolemHome, Runtime, wall};
+use tariff::Price;
+
+use super::bounds::Bounds;
+use super::keeper::{Keeper, KeeperWishes, MoneyState, life};
+use super::known::GolemAddress;
+use super::passage::Passage;
+use super::plans::Plans;
+use super::presses::SignalCounts;
+use super::told::ClosingWords;
+use super::warnings::Warnings;
+use super::watched::{Beginning, ProgramEnd, WatchedProgram};
+use crate::args::WrapArgs;
+use crate::output;
+
+/// How often it is looked whether the checks have been run once more.
+const EVERY: Duration = Duration::from_millis(100);
+/// Intervals of a golem within which a round of its checks is seen: one until it begins, one until it is looked at, and one more
+/// where it looks half as often.
+const ROUNDS: u64 = 3;
+/// Time for everything else that a round takes.
+const SLACK: Duration = Duration::from_secs(10);
+
+/// Everything that runs of one program have in common.
+pub(super) struct Runner<'a> {
+    pub(super) runtime: &'a Arc<Runtime>,
+    pub(super) args: &'a WrapArgs,
+    pub(super) plans: &'a Plans,
+    pub(super) price: Option<Price>,
+    pub(super) heard: Arc<SignalCounts>,
+}
+
+pub(super) struct ProgramRun {
+    pub(super) before: Life,
+    pub(super) after: Life,
+    pub(super) took: Duration,
+    pub(super) ended: ProgramEnd,
+    /// How its golem stood when the program had ended, or after the round of checks that was awaited then.
+    pub(super) look: MoneyState,
+    pub(super) turned_away: TurnedAway,
+    /// Where it wanted to go and was not let; none, if it could go anywhere.
+    pub(super) refused: Option<Vec<String>>,
+    /// Whether no round of checks came although one was awaited.
+    pub(super) unchecked: bool,
+}
+
+impl Runner<'_> {
+    pub(super) fn run(&self, place: &GolemHome, before: Life, bounds: &Bounds) -> Result<ProgramRun, Error> {
+        let Runner { runtime, args, plans, price, ref heard } = *self;
+        let home = runtime.home();
+        if let Some(plan) = CheckPlan::read(place)?.filter(|_| !plans.protected.is_empty()) {
+            // What the program may not write to, what its checks run may not either.
+            CheckPlan { protect: plans.protected.clone(), ..plan }.write(place)?;
+        }
+        let (servers, own_login) = (&plans.servers[..], args.own_login);
+        let wishes = KeeperWishes { servers, price, own_login, in_line: args.lives.is_some() };
+        let keeper = Keeper::of(runtime, place, wishes)?;
+        output::complain(format!("{}; its calls go through http://{}", stands(&place.name, &before), keeper.address));
+        // An heir's program has the same environment.
+        if args.lives.is_none() || before.birth().lineage.is_none() {
+            plans.say_environment(own_login);
+        }
+        let passage = plans.allowed.as_ref().map(|allowed| Passage::open(&keeper.address, allowed)).transpose()?;
+        descendants::adopt();
+        let base = format!("http://{}/g/{}", keeper.address, place.name);
+        let token = agent::token(place)?;
+        let at = GolemAddress { base: &base, token: &token, own_login };
+        let mut warnings = Warnings::of(home, &place.name, MoneyState::of(&before))?;
+        let passage = passage.as_ref();
+        let mut watched = WatchedProgram::start(Beginning { home, place, args, plans, at, passage, heard })?;
+        let began = Instant::now();
+        let (ended, mut look) = watched.until_it_ends((&keeper, &mut warnings), &before, (bounds, plans.wind_up))?;
+        let took = began.elapsed();
+        descendants::end();
+        let pressed = heard.presses();
+        keeper.hear_out(place, || heard.presses() > pressed)?;
+        let awaited = bounds.awaits_checks() && pressed == 0;
+        let round = if awaited { self.await_round(&keeper, place, &before)? } else { None };
+        if let Some(MoneyState { signs, .. }) = round {
+            look = MoneyState { signs, ..look };
+        }
+        let turned_away = keeper.turned_away();
+        keeper.stop()?;
+        let refused = passage.map(Passage::refused);
+        Ok(ProgramRun {
+            after: life(place)?,
+            before,
+            took,
+            ended,
+            look,
+            turned_away,
+            refused,
+            unchecked: awaited && round.is_none(),
+        })
+    }
+
+    /// Waits for a round of checks that began after the program had ended: work that was done, or undone, at the last moment counts.
+    /// None where checks cannot be run.
+    fn await_round(&self, keeper: &Keeper, place: &GolemHome, before: &Life) -> Result<Option<MoneyState>, Error> {
+        let ended = Time::millis(self.runtime.time_ms().unsigned_abs());
+        let limit = CheckPlan::read(place)?.map_or(checks::LIMIT, |plan| Duration::from_secs(plan.limit));
+        let most = Duration::from_millis(before.interval().as_millis().saturating_mul(ROUNDS)) + limit + SLACK;
+        let (began, pressed) = (Instant::now(), self.heard.presses());
+        loop {
+            let look = keeper.look(place, before)?;
+            if look.signs.round > ended {
+                return Ok(Some(look));
+            }
+            if look.ended || began.elapsed() > most || self.heard.presses() > pressed {
+                return Ok(None);
+            }
+            std::thread::sleep(EVERY);
+        }
+    }
+}
+
+impl ProgramRun {
+    pub(super) fn words<'a>(&'a self, name: &'a Name, plans: &Plans) -> ClosingWords<'a> {
+        let user = plans.given.variables.get("HOME").map(Path::new);
+        ClosingWords {
+            name,
+            before: &self.before,
+            after: &self.after,
+            took: self.took,
+            out: self.look.out,
+            turned_away: &self.turned_away,
+            known: plans.recognised.known,
+            login: plans.recognised.login(user),
+            refused: self.refused.as_deref(),
+        }
+    }
+}
+
+/// A sentence about the golem's means: money, and the other caps on its calls.
+fn stands(name: &Name, life: &Life) -> String {
+    let caps: String = call::caps(life, wall::now_of(life)).map(|cap| format!(", {cap}")).collect();
+    let imputed = if life.policy().imputed { " (imputed)" } else { "" };
+    format!("{name} has {} left to live on{imputed}{caps}", life.purse().credit)
+}
