@@ -40,7 +40,7 @@ pub enum Spec {
         seed: u64,
         #[serde(default = "forty_seconds")]
         bar_ms: u64,
-        /// The drift after a sign that leads somewhere, in basis points; 0 is none, and a fair market.
+        /// The drift after a sign that leads somewhere, in basis points; 0 for a fair market, in which there is no such drift.
         edge_bps: u32,
         /// Days until the edge moves on to another sign; 0 is never.
         #[serde(default)]

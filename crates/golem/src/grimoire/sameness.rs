@@ -107,7 +107,7 @@ impl Gist {
         let said = if entry.claim.is_some() || entry.link.is_some() { "" } else { &entry.text };
         Gist {
             subject,
-            claim: entry.claim.map(|claim| (claim.stance as u8, side(claim, manifest))),
+            claim: entry.claim.map(|claim| (stance_key(claim.stance).0, side(claim, manifest))),
             link: entry.link,
             words: words(&said.split(' ').filter(|word| !figure(word)).collect::<Vec<_>>().join(" ")),
         }

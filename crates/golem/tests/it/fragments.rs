@@ -53,7 +53,7 @@ impl Town {
         let (golem, record) = Golem::born(birth, START);
         let mut town = Town { golem, records: vec![record], bars: 0, honest: true };
         town.feed(What::Funded { transfer: 1, credit: Usdc::dollars(10), capital: Usdc::dollars(1_000) }, START);
-        // Before its second bar it makes no claim, so that the first bell goes by unheard.
+        // Before its second bar it makes no claim, so that the first bell is not heard.
         town.rounds(1);
         town
     }

@@ -71,7 +71,7 @@ pub enum Event {
     Harvested {
         amount: Usdc,
     },
-    /// What its owner would rather avoid has begun to hold, or holds no longer.
+    /// A state of the market that its owner would rather avoid has begun, or is over.
     Avoided {
         holds: bool,
     },

@@ -49,7 +49,7 @@ pub enum Event {
     Promoted {
         slot: u8,
     },
-    /// It was time to leave by the way out of a fragment: samples that end here, by slot, and whether what is held was
+    /// Fragments left by their way out: samples that end here, by slot, and whether what is held was
     /// taken up by one whose time has come.
     Left {
         samples: u64,

@@ -46,7 +46,7 @@ impl Sign {
 /// The edge of a market: what following it is worth, and how long it stays where it is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EdgeConfig {
-    /// The drift after a sign that leads somewhere, in basis points; 0 is none.
+    /// The drift after a sign that leads somewhere, in basis points; at 0 there is no drift.
     pub bps: u32,
     /// Days until the edge moves on to another sign; 0 is never.
     pub move_days: f64,
@@ -83,7 +83,7 @@ struct Showing {
 
 /// The signs of one bar.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Shown {
+pub(super) struct BarSigns {
     /// The return they add to it, in signs.
     pub(super) way: f64,
     /// The surprise in its volume, where that is one.
@@ -119,9 +119,9 @@ impl Signs {
     }
 
     /// Goes on to the next bar; returns its signs.
-    pub(super) fn next(&mut self) -> Shown {
+    pub(super) fn next(&mut self) -> BarSigns {
         let odds = Odds::new(1.0 / (BETWEEN_SIGNS - f64::from(DRIFT_BARS)));
-        let mut shown = Shown::default();
+        let mut shown = BarSigns::default();
         for (at, kind) in self.kinds.iter_mut().enumerate() {
             if kind.left > 0 {
                 kind.left -= 1;
