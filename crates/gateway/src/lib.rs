@@ -14,6 +14,7 @@ mod login;
 mod models;
 mod o200k;
 pub mod old_names;
+mod origin;
 mod parts;
 mod picture;
 mod prefix;

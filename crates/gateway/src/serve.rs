@@ -15,7 +15,7 @@ use axum::body::Body;
 use axum::extract::{Path, Request, State};
 use axum::http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue, UPGRADE};
 use axum::http::{Method, Response, StatusCode};
-use golem::call::{Denied, Left};
+use golem::call::{CallOrigin, Denied, Left};
 use golem::mortality::phase::Tier;
 use golem::{GolemId, Name, Usdc};
 use mind::http;
@@ -34,6 +34,7 @@ use super::bodies::{Bodies, Sent};
 use super::counting;
 use super::login::Login;
 use super::models::{Model, Models, Unknown};
+use super::origin;
 use super::parts::Cache;
 use super::prefix::{Input, PrefixKey, Prefixes};
 use super::protocol::AgentProtocol;
@@ -460,12 +461,14 @@ impl Gateway {
         let mut bound = worst(&asked, input)?;
         // A login of the program's own is not used for a second request.
         let rough = if login.is_none() { counting::rough(&input, &model.upstream, &asked) } else { 0 };
-        let mut verdict = self.verdict(place, &counter, (bound, model.tier, again, asked.alike, rough)).await?;
+        let origin = origin::origin(&parts.headers, asked.session.as_deref(), asked.tool.as_deref(), counter.golem());
+        let origin = origin.as_ref();
+        let mut verdict = self.verdict(place, &counter, (bound, model.tier, again, asked.alike, rough), origin).await?;
         if matches!(verdict, Verdict::Rough) {
             let headers = passed_on(&parts.headers);
             let input = counting::counted(&self.client, &model.upstream, &asked, headers, input).await;
             bound = worst(&asked, input)?;
-            verdict = self.verdict(place, &counter, (bound, model.tier, again, asked.alike, 0)).await?;
+            verdict = self.verdict(place, &counter, (bound, model.tier, again, asked.alike, 0), origin).await?;
         }
         match verdict {
             // With nothing rough in it, it was decided.
@@ -514,13 +517,15 @@ impl Gateway {
         place: &GolemHome,
         counter: &Counter,
         (bound, tier, again, alike, rough): (Bound, Tier, Option<u64>, u64, u64),
+        origin: Option<&CallOrigin>,
     ) -> Result<Verdict, Refusal> {
         let until = tokio::time::Instant::now() + LACKS;
         let mut frees = counter.frees();
         loop {
             frees.mark_unchanged();
             let (reply, verdict) = oneshot::channel();
-            if !counter.ask(Wanted { bound, tier, again, alike, rough, reply }) {
+            let origin = origin.map(|origin| Box::new(origin.clone()));
+            if !counter.ask(Wanted { bound, tier, again, alike, rough, origin, reply }) {
                 return Err(gone(place));
             }
             let verdict = tokio::time::timeout(WAITS, verdict).await.map_err(|_| Refusal::away())?;

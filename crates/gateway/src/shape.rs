@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use super::duplicates::Once;
 use super::fields;
+use super::origin;
 use super::parts::{self, Parts};
 use super::prefix::{Chain, PrefixKey};
 use super::protocol::AgentProtocol;
@@ -59,6 +60,8 @@ pub(super) struct AgentCall {
     pub(super) tells_usage: bool,
     /// The agent's name for the session that this call is part of.
     pub(super) session: Option<String>,
+    /// The tool whose result it brings in.
+    pub(super) tool: Option<String>,
     /// The whole call as a value, until its bound is known.
     pub(super) whole: Value,
 }
@@ -135,7 +138,7 @@ pub(super) fn read_with(
     let kept = kept(&whole);
     let chain = key.chain(&whole, protocol);
     let shortened = parts.twice || !matches!(whole["truncation"].as_str(), None | Some("disabled"));
-    let session = session::in_body(&whole);
+    let (session, tool) = (session::in_body(&whole), origin::tool(&whole, protocol));
     Ok(AgentCall {
         fields,
         protocol,
@@ -152,6 +155,7 @@ pub(super) fn read_with(
         shortened,
         tells_usage,
         session,
+        tool,
         whole,
     })
 }

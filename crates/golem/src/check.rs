@@ -50,7 +50,8 @@ pub(crate) fn check(life: &Life, input: &Input) -> Result<(), Fault> {
         // A word about another moment could move what runs out by time.
         What::Spoken(_) if input.now != life.now() => Err(Fault::Untimely),
         What::Spoken(word) => word.check(&life.birth().world).map_err(Fault::Word),
-        What::Called(call) if call.most < Usdc::ZERO || call.most > Usdc::MOST => Err(Fault::Amount),
+        What::Called(call, _) if call.most < Usdc::ZERO || call.most > Usdc::MOST => Err(Fault::Amount),
+        What::Called(_, Some(origin)) if !origin.is_plain() => Err(Fault::Origin),
         What::Settled { cost, used, .. } => {
             let sound = *cost >= Usdc::ZERO && sane(*cost) && used.model.chars().count() <= limits::MODEL;
             if sound { Ok(()) } else { Err(Fault::Amount) }

@@ -1,6 +1,6 @@
 //! Everything that can reach a golem, and how an input can break its own contract.
 
-use life::call::{Denied, How, Kinds, Used};
+use life::call::{CallOrigin, Denied, How, Kinds, Used};
 use life::clade::{News, Stain};
 use life::dream::Found;
 use life::id::{CommandId, GolemId};
@@ -60,8 +60,8 @@ pub enum What {
     Spoken(Box<Word>),
     /// An answer that was lost with the process that asked for it.
     Forfeited { key: u64 },
-    /// An agent would call a model.
-    Called(Wanted),
+    /// An agent would call a model, from this session, sub-agent and tool.
+    Called(Wanted, Option<Box<CallOrigin>>),
     /// Calls refused for one reason since that was last on record.
     Refused { by: Denied, times: u32 },
     /// The outcome of a call, with the cost its provider bills and the kinds of its tokens.
@@ -96,6 +96,8 @@ pub enum Fault {
     Thought,
     #[error("the outside mind's word was refused: {0}")]
     Word(String),
+    #[error("the origin of a call is out of bounds")]
+    Origin,
     #[error("the findings of a night are out of bounds")]
     Dream,
     #[error("the world reports an outcome of action {key} that was never asked for")]

@@ -40,7 +40,7 @@ pub(crate) fn step(draft: &mut Draft<'_>, input: &Input) -> Option<CallVerdict> 
             thought::forfeited(draft, *key);
             dream::go_on(draft);
         }
-        What::Called(call) => verdict = Some(call::called(draft, call)),
+        What::Called(call, origin) => verdict = Some(call::called(draft, call, origin.as_deref())),
         What::Refused { by, times } => call::refused(draft, *by, *times),
         What::Settled { key, cost, how, used, kinds } => call::settled(draft, *key, *cost, *how, (used, *kinds)),
         // The word is for the tick that comes; nothing is looked at again that was not looked at anyway.

@@ -64,6 +64,8 @@ pub const CAP: u64 = 1_000_000_000_000_000;
 pub const CALLED: usize = 16;
 /// Characters in the name of such a model.
 pub const MODEL: usize = 80;
+/// Characters in the name of a session, a sub-agent or a tool that a call comes from.
+pub const ORIGIN: usize = 64;
 /// Deposits to the treasury not yet confirmed.
 pub const DEPOSITS: usize = 8;
 /// Owner's commands remembered, so that one delivered twice is obeyed once.

@@ -1,12 +1,17 @@
 //! Calls as rows: the outcome of each, and the refusals. Everything in a row follows from the journal, so the tables
 //! can be lost and made again.
 
-use golem::call::{self, How};
+use std::collections::BTreeMap;
+
+use golem::call::{self, CallOrigin, How};
 use golem::{Event, Record, Time, Usdc};
 use rusqlite::{Connection, Transaction, params};
 use serde::Serialize;
 
 use crate::error::Error;
+
+/// Origins of calls, over or not, by their numbers; a call whose agent says nothing has none.
+pub type CallOrigins = BTreeMap<u64, CallOrigin>;
 
 /// One call that is over.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -38,13 +43,16 @@ const CREATE: &str = "CREATE TABLE IF NOT EXISTS call(number INTEGER PRIMARY KEY
     model TEXT NOT NULL, input INTEGER NOT NULL, output INTEGER NOT NULL, cost INTEGER NOT NULL,
     over INTEGER NOT NULL, how TEXT NOT NULL, took_ms INTEGER NOT NULL) STRICT;
     CREATE TABLE IF NOT EXISTS refusal(seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, code TEXT NOT NULL,
-    times INTEGER NOT NULL) STRICT;";
+    times INTEGER NOT NULL) STRICT;
+    CREATE TABLE IF NOT EXISTS origin(number INTEGER PRIMARY KEY, session TEXT NOT NULL, agent TEXT NOT NULL,
+    under TEXT NOT NULL, kind TEXT NOT NULL, tool TEXT NOT NULL) STRICT;";
 
 /// Rows that records add to the tables.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Calls {
     settled: Vec<Call>,
     refused: Vec<Refused>,
+    origins: CallOrigins,
 }
 
 impl Calls {
@@ -66,6 +74,9 @@ impl Calls {
                     let code = by.code().to_owned();
                     self.refused.push(Refused { seq: record.seq, at: record.at, code, times: *times });
                 }
+                Event::Call(call::Event::Attributed { key, origin }) => {
+                    self.origins.insert(*key, (**origin).clone());
+                }
                 _ => {}
             }
         }
@@ -74,6 +85,7 @@ impl Calls {
     pub(crate) fn clear(&mut self) {
         self.settled.clear();
         self.refused.clear();
+        self.origins.clear();
     }
 
     pub(crate) fn write(&self, tx: &Transaction<'_>) -> rusqlite::Result<()> {
@@ -100,6 +112,17 @@ impl Calls {
                 refused.times
             ])?;
         }
+        for (number, origin) in &self.origins {
+            let CallOrigin { session, agent, under, kind, tool } = origin;
+            tx.prepare_cached("INSERT OR REPLACE INTO origin VALUES(?1, ?2, ?3, ?4, ?5, ?6)")?.execute(params![
+                *number as i64,
+                session,
+                agent,
+                under,
+                kind,
+                tool
+            ])?;
+        }
         Ok(())
     }
 
@@ -122,6 +145,9 @@ impl Calls {
         }
         if refused != self.refused {
             return Err(Error::damaged("the refusals are not what the journal says"));
+        }
+        if origins(db)? != self.origins {
+            return Err(Error::damaged("the origins of calls are not what the journal says"));
         }
         Ok(())
     }
@@ -186,6 +212,23 @@ pub(crate) fn refused(db: &Connection) -> Result<Vec<Refused>, Error> {
             code: row.get(2)?,
             times: row.get(3)?,
         })
+    });
+    rows.and_then(Iterator::collect).map_err(Error::sqlite(what))
+}
+
+pub(crate) fn origins(db: &Connection) -> Result<CallOrigins, Error> {
+    let what = "cannot read where calls come from";
+    // A file that an earlier version wrote last has no such table.
+    let there = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'origin'";
+    if db.query_row(there, [], |row| row.get::<_, i64>(0)).map_err(Error::sqlite(what))? == 0 {
+        return Ok(CallOrigins::new());
+    }
+    let sql = "SELECT number, session, agent, under, kind, tool FROM origin";
+    let mut query = db.prepare(sql).map_err(Error::sqlite(what))?;
+    let rows = query.query_map([], |row| {
+        let (session, agent, under) = (row.get(1)?, row.get(2)?, row.get(3)?);
+        let origin = CallOrigin { session, agent, under, kind: row.get(4)?, tool: row.get(5)? };
+        Ok((row.get::<_, i64>(0)? as u64, origin))
     });
     rows.and_then(Iterator::collect).map_err(Error::sqlite(what))
 }

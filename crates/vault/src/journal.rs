@@ -286,7 +286,7 @@ fn bring_up_to_date(db: &mut Connection, life: &Life) -> Result<(), Error> {
         && grimoire::exists(db).map_err(Error::sqlite(what))?
         && is_derived(db);
     if whole {
-        return grimoire::prepare(db).map_err(Error::sqlite(what));
+        return grimoire::prepare(db).and_then(|()| calls::prepare(db)).map_err(Error::sqlite(what));
     }
     let (mut golem, mut expected, mut tip) = (None, Expected::default(), genesis(identity(db)?));
     let (mut known, mut called) = (grimoire::Expected::default(), Calls::default());

@@ -28,7 +28,7 @@ mod snapshot;
 mod standing;
 pub mod treasury;
 
-pub use calls::{Call, Refused};
+pub use calls::{Call, CallOrigins, Refused};
 pub use episodes::Episode;
 pub use error::Error;
 pub use file::Place;
@@ -39,7 +39,7 @@ pub use journal::Vault;
 pub use library::Library;
 pub use log::{Batch, Log, LogLine, LogReader, Note, RiverPair, Tip, UndeliveredNote, follow, live_on};
 pub use pieces::Bookmark;
-pub use reader::{Check, Notice, Reader};
+pub use reader::{CallAccount, Check, Notice, Reader};
 pub use standing::FileStanding;
 pub use treasury::{Passing, Treasury};
 

@@ -10,7 +10,7 @@ use golem::{Event, FoldError, Golem, GolemId, Record, Time};
 use rusqlite::{Connection, OptionalExtension};
 
 use crate::archive;
-use crate::calls::{self, Call, Calls, Refused};
+use crate::calls::{self, Call, CallOrigins, Calls, Refused};
 use crate::codec::{self, Hash};
 use crate::episodes::{self, Episode, Expected};
 use crate::error::Error;
@@ -26,6 +26,16 @@ pub type Notice = String;
 #[derive(Debug)]
 pub struct Reader {
     pub(crate) db: Connection,
+}
+
+/// A life and its calls, as of one moment.
+#[derive(Debug)]
+pub struct CallAccount {
+    pub golem: Golem,
+    /// Calls that are over, by number.
+    pub calls: Vec<Call>,
+    /// Of calls that are over or under way.
+    pub origins: CallOrigins,
 }
 
 /// The result of a full check.
@@ -206,6 +216,14 @@ impl Reader {
     /// Calls of the golem's agent that were settled since then, by number.
     pub fn calls(&self, since: Time) -> Result<Vec<Call>, Error> {
         calls::settled_since(&self.db, since)
+    }
+
+    /// The life as of its newest record, with all calls until then.
+    pub fn call_account(&self) -> Result<CallAccount, Error> {
+        let _view = self.view()?;
+        let (golem, ..) = wake(&self.db)?;
+        let (calls, origins) = (calls::settled_since(&self.db, Time::default())?, calls::origins(&self.db)?);
+        Ok(CallAccount { golem, calls, origins })
     }
 
     /// Refused calls, as the golem recorded them.

@@ -120,6 +120,9 @@ pub(crate) enum GolemVerb {
         /// As comma-separated values
         #[arg(long)]
         csv: bool,
+        /// By life, session, sub-agent and tool, of a golem and its heirs; every part is the sum of its own
+        #[arg(long, conflicts_with_all = ["last", "csv"])]
+        tree: bool,
     },
     /// A golem's checks, with the command and the last result of each; with NAME=COMMAND, run that from now on, in this folder
     Check {

@@ -27,7 +27,9 @@ use vault::Reader;
 
 use crate::args::{Chosen, GolemVerb, New, Restore, WorldKind};
 use crate::commands::checks::Claim;
-use crate::commands::{birth, checks, connect, costs, export, heirs, list, outside, owner, plot, report, run, talk};
+use crate::commands::{
+    birth, checks, connect, cost_tree, costs, export, heirs, list, outside, owner, plot, report, run, talk,
+};
 use crate::named;
 use crate::output::{self, count, date, line, plain, portrait, sentence};
 
@@ -50,7 +52,8 @@ pub(crate) fn dispatch(home: &Home, verb: GolemVerb, json: bool) -> Result<ExitC
         GolemVerb::Rename { name, new } => rename(&named::golem(home, &name)?, &new, json),
         GolemVerb::Fund(money) => owner::fund(home, &money, json),
         GolemVerb::Withdraw(money) => owner::withdraw(home, &money, json),
-        GolemVerb::Costs { name, last, csv } => costs::costs(home, name.as_deref(), last.as_deref(), csv, json),
+        GolemVerb::Costs { name, tree: true, .. } => cost_tree::tree(home, name.as_deref(), json),
+        GolemVerb::Costs { name, last, csv, .. } => costs::costs(home, name.as_deref(), last.as_deref(), csv, json),
         GolemVerb::Approve { name: Some(name), key, deny } => owner::approve(home, &name, key, !deny, json),
         GolemVerb::Approve { name: None, .. } => owner::asks(home, json),
         GolemVerb::Ask { name, question } => talk::ask(home, &name, &question, json),

@@ -8,6 +8,7 @@ pub(crate) mod checks;
 pub(crate) mod config;
 pub(crate) mod connect;
 pub(crate) mod copies;
+pub(crate) mod cost_tree;
 pub(crate) mod costs;
 pub(crate) mod data;
 pub(crate) mod demo;

@@ -186,6 +186,15 @@ fn asks_a_helper(agent: &Agent) {
     let said = work.run(agent.asks, "have a helper say a word");
     assert!(said.contains("the helper said so"), "{}: {said}", agent.name);
     work.is_paid(3, &said);
+    // Those that name their helpers are told apart in what they spent.
+    if ["claude", "codex"].contains(&agent.name) {
+        let tree = work.tent.ok(["golem", "costs", "ada", "--tree", "--json"]);
+        let tree: Value = serde_json::from_str(&tree).unwrap();
+        let is_helper = |part: &Value| part["part"] == "agent" && part["name"] != "" && part["cost"] != 0;
+        let parts = |of: &Value| of["parts"].as_array().cloned().unwrap_or_default();
+        let has_helper = |part: &Value| part["part"] == "session" && parts(part).iter().any(is_helper);
+        assert!(parts(&tree["lives"][0]).iter().any(has_helper), "{}: {tree}", agent.name);
+    }
 }
 
 fn goes_on_where_it_left_off(agent: &Agent) {

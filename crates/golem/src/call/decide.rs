@@ -1,7 +1,7 @@
 //! Letting a call through, or refusing it by name; and what it came to.
 
 use life::Draft;
-use life::call::{Denied, Event, How, Kinds, Runaway, Used, crossed, room};
+use life::call::{CallOrigin, Denied, Event, How, Kinds, Runaway, Used, crossed, room};
 use life::money::Usdc;
 use life::mortality::economic;
 use life::mortality::phase::Tier;
@@ -38,8 +38,9 @@ pub enum CallVerdict {
     OutOfTurn,
 }
 
-/// Sets aside the most that a call can cost, or refuses it.
-pub(crate) fn called(draft: &mut Draft<'_>, call: &Wanted) -> CallVerdict {
+/// Sets aside the most that a call can cost, or refuses it. Its origin is recorded with the sum, so that it is known
+/// also of a call that never ends.
+pub(crate) fn called(draft: &mut Draft<'_>, call: &Wanted, origin: Option<&CallOrigin>) -> CallVerdict {
     let Wanted { key, most, tokens, tier, again, alike } = *call;
     if key != draft.calls().made + 1 {
         return CallVerdict::OutOfTurn;
@@ -53,6 +54,9 @@ pub(crate) fn called(draft: &mut Draft<'_>, call: &Wanted) -> CallVerdict {
             None => {
                 draft.emit(Event::Reserved { key, most, tier, again, alike });
                 draft.emit(Event::TokensReserved { key, tokens });
+                if let Some(origin) = origin {
+                    draft.emit(Event::Attributed { key, origin: Box::new(origin.clone()) });
+                }
                 CallVerdict::LetThrough
             }
             Some((by, times, sum)) => {

@@ -288,7 +288,9 @@ fn of_call(event: &call::Event) -> Option<Message<'_>> {
             Message::CallsHeld { key: *key, by: *by, times: *times, most: *sum, why: hold.to_string() }
         }
         Event::Released { key } => Message::CallsReleased { key: *key },
-        Event::Reserved { .. } | Event::Counted { .. } | Event::TokensReserved { .. } => return None,
+        Event::Reserved { .. } | Event::Counted { .. } | Event::TokensReserved { .. } | Event::Attributed { .. } => {
+            return None;
+        }
     })
 }
 

@@ -3,7 +3,7 @@
 
 use crate::agent::{Agent, USED};
 use crate::common::Dice;
-use golem::call::{self, Denied, How, Runaway, Unit, Wanted};
+use golem::call::{self, CallOrigin, Denied, How, Runaway, Unit, Wanted};
 use golem::constitution::Caps;
 use golem::grimoire::Grimoire;
 use golem::mortality::economic;
@@ -197,7 +197,8 @@ fn a_call_that_is_made_again_is_paid_once() {
     let call = |agent: &mut Agent, again: u64| {
         let key = agent.life().calls().made + 1;
         let most = Usdc::micros(10);
-        agent.feed(What::Called(Wanted { key, most, tokens: USED, tier: Tier::Cheap, again: Some(again), alike: key }));
+        let call = Wanted { key, most, tokens: USED, tier: Tier::Cheap, again: Some(again), alike: key };
+        agent.feed(What::Called(call, None));
         agent.life().calls().find(key).is_some()
     };
     assert!(call(&mut agent, 7) && !call(&mut agent, 7));
@@ -456,7 +457,7 @@ fn what_reached_nobody_may_be_made_again_by_the_same_name() {
     let named = |agent: &mut Agent| {
         let key = agent.life().calls().made + 1;
         let (most, tokens, tier) = (Usdc::cents(1), USED, Tier::Cheap);
-        agent.feed(What::Called(Wanted { key, most, tokens, tier, again: Some(7), alike: key }));
+        agent.feed(What::Called(Wanted { key, most, tokens, tier, again: Some(7), alike: key }, None));
         agent.life().calls().find(key).map(|open| open.key)
     };
     let first = named(&mut agent).expect("there is money");
@@ -464,4 +465,42 @@ fn what_reached_nobody_may_be_made_again_by_the_same_name() {
     let second = named(&mut agent).expect("nobody was paid for the first");
     agent.settle(second, Usdc::cents(1), How::Told);
     assert_eq!(named(&mut agent), None, "it is paid for");
+}
+
+/// An agent may name whatever it likes, so nothing that is decided may depend on it.
+#[test]
+fn the_origin_of_a_call_is_on_record_with_its_sum_and_changes_nothing_in_a_life() {
+    let said = |session: &str| CallOrigin { session: session.to_owned(), tool: "Read".into(), ..CallOrigin::default() };
+    let mut agents = [Agent::given(GIVEN, |_| {}), Agent::given(GIVEN, |_| {})];
+    for (agent, origin) in agents.iter_mut().zip([None, Some(said("8d1c-77"))]) {
+        for (key, most) in [(1, Usdc::cents(1)), (2, Usdc::dollars(2))] {
+            let call = Wanted { key, most, tokens: USED, tier: Tier::Cheap, again: None, alike: key };
+            agent.feed(What::Called(call, origin.clone().map(Box::new)));
+        }
+        agent.settle(1, Usdc::micros(7), How::Told);
+    }
+    assert_eq!(agents[0].life(), agents[1].life());
+    let named = |record: &golem::Record| -> Vec<u64> {
+        let key = |event: &golem::Event| match event {
+            golem::Event::Call(call::Event::Attributed { key, origin }) => {
+                (**origin == said("8d1c-77")).then_some(*key)
+            }
+            _ => None,
+        };
+        record.events.iter().filter_map(key).collect()
+    };
+    let sets_aside = |record: &&golem::Record| {
+        record.events.iter().any(|event| matches!(event, golem::Event::Call(call::Event::Reserved { .. })))
+    };
+    let of = |agent: &Agent| agent.records.iter().flat_map(named).collect::<Vec<_>>();
+    assert_eq!((of(&agents[0]), of(&agents[1])), (vec![], vec![1]), "only a call that is let through has one");
+    assert_eq!(agents[1].records.iter().find(sets_aside).map(named), Some(vec![1]), "one record has both");
+    // Text that is no name never reaches a record.
+    for wrong in ["a b", "\u{1b}[2J", "é", &"x".repeat(golem::limits::ORIGIN + 1)] {
+        let agent = &mut agents[1];
+        let call = Wanted { key: 2, most: Usdc::cents(1), tokens: USED, tier: Tier::Cheap, again: None, alike: 2 };
+        let what = What::Called(call, Some(Box::new(said(wrong))));
+        let input = golem::Input { now: agent.now, roll: u64::MAX, what };
+        assert_eq!(agent.golem.step(&input), Err(golem::Fault::Origin), "{wrong:?}");
+    }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Denied, Runaway};
+use super::{CallOrigin, Denied, Runaway};
 use crate::money::Usdc;
 use crate::mortality::phase::Tier;
 
@@ -24,6 +24,8 @@ pub enum Event {
     Counted { key: u64, kinds: Kinds },
     /// So many tokens are set aside for it, beside the sum.
     TokensReserved { key: u64, tokens: u64 },
+    /// The call comes from this session, sub-agent and tool.
+    Attributed { key: u64, origin: Box<CallOrigin> },
 }
 
 /// The source of a call's cost.

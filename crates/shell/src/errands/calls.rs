@@ -9,7 +9,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant};
 
-use golem::call::{Denied, How, Kinds, Left, Unit, Used};
+use golem::call::{CallOrigin, Denied, How, Kinds, Left, Unit, Used};
 use golem::mortality::phase::{Phase, Tier};
 use golem::{GolemId, Name, Usdc};
 use tariff::Price;
@@ -44,6 +44,8 @@ pub struct Wanted {
     pub alike: u64,
     /// Tokens of its bound that are counted as one for each byte, and would be counted exactly if that matters.
     pub rough: u64,
+    /// Its session, sub-agent and tool, as far as its agent says.
+    pub origin: Option<Box<CallOrigin>>,
     pub reply: oneshot::Sender<Verdict>,
 }
 

@@ -82,7 +82,8 @@ impl Living {
             self.say_refusals(now, Duration::ZERO, listener)?;
         }
         let before = golem_state(self.life(), now);
-        let what = What::Called(call::Wanted { key, most, tokens, tier, again, alike });
+        let call = call::Wanted { key, most, tokens, tier, again, alike };
+        let what = What::Called(call, wanted.origin.clone());
         let verdict = self.feed(now, what, listener)?.verdict;
         let life = self.life();
         match verdict {
@@ -260,7 +261,7 @@ mod tests {
         fn ask(&mut self, input: u64, again: Option<u64>) -> Verdict {
             let bound = Bound { price: Price::parse("1/5").unwrap(), input, output: 16, answers: 1, fewest: 16 };
             let (reply, mut verdict) = oneshot::channel();
-            let wanted = Wanted { bound, tier: Tier::Cheap, again, alike: input, rough: 0, reply };
+            let wanted = Wanted { bound, tier: Tier::Cheap, again, alike: input, rough: 0, origin: None, reply };
             assert!(self.living.body.counter.ask(wanted));
             self.living.serve_calls(&mut self.heard).unwrap();
             verdict.try_recv().unwrap()

@@ -21,4 +21,5 @@ pub mod seen;
 pub mod shapes;
 pub mod spending;
 pub mod status;
+pub mod tree;
 pub mod words;

@@ -121,3 +121,87 @@ fn sessions_and_what_was_turned_away_are_shown_by_the_host_that_heard_them() {
     }
     assert_eq!(terminal["spending"]["sessions"], json!([]));
 }
+
+/// What a tree says of itself: each part is the sum of its own.
+fn check_tree(part: &Value) -> [i64; 3] {
+    let own = ["calls", "cost", "aside"].map(|name| part[name].as_i64().unwrap_or_else(|| panic!("{name}: {part}")));
+    let parts = ["lives", "parts"].iter().filter_map(|list| part[*list].as_array()).flatten();
+    let sums: Vec<[i64; 3]> = parts.map(check_tree).collect();
+    if !sums.is_empty() {
+        let of = |at: usize| sums.iter().map(|sums| sums[at]).sum::<i64>();
+        assert_eq!([of(0), of(1), of(2)], own, "{part}");
+    }
+    own
+}
+
+/// Only a host that had heard a session could say what it had spent, until it stopped; and of sub-agents none could.
+#[test]
+fn who_spent_what_is_on_record_by_session_sub_agent_and_tool_and_adds_up() {
+    const SESSION: &str = "0199f2a4-1c7d-7e10-9d4b-3a1f0c9e8b77";
+    let upstream = Upstream::start(|_| Act::Honest);
+    let agency = Agency::new(&upstream, "1", &super::UNWATCHED);
+    let up = agency.up();
+    let asks = json!({ "id": "c1", "type": "function", "function": { "name": "read", "arguments": "{}" } });
+    let reads = json!({ "model": "m", "messages": [
+        { "role": "user", "content": "go" },
+        { "role": "assistant", "content": "I look", "tool_calls": [asks] },
+        { "role": "tool", "tool_call_id": "c1", "content": "a" }] });
+    let claude = format!("x-claude-code-session-id: {SESSION}\r\n");
+    let helper = format!("{claude}x-claude-code-agent-id: a1b2c3\r\nx-claude-code-agent-type: Explore\r\n");
+    let below = format!("{claude}x-claude-code-agent-id: d4e5f6\r\nx-claude-code-parent-agent-id: a1b2c3\r\n");
+    let named = "x-session-id: a word with customer-of-ours\r\n".to_owned();
+    let calls = [
+        (claude.clone(), hello()),
+        (claude, reads.clone()),
+        (helper, reads),
+        (below, hello()),
+        (String::new(), hello()),
+        (named, hello()),
+    ];
+    for (headers, body) in &calls {
+        let answer = up.post("/g/ada/v1/chat/completions", &agency.token, headers, &body.to_string());
+        assert_eq!(answer.status, 200, "{}", answer.body);
+    }
+    let life = agency.settled();
+    let tree =
+        || -> Value { serde_json::from_str(&agency.tent.ok(["golem", "costs", "ada", "--tree", "--json"])).unwrap() };
+    let told = tree();
+    let purse = &told["lives"][0]["purse"];
+    assert_eq!(check_tree(&told), [calls.len() as i64, sum(purse, &["spent"]), sum(purse, &["aside"])], "{told}");
+    assert_eq!(sum(purse, &["spent", "aside", "kept", "free", "returned"]), sum(purse, &["given"]));
+    let sessions = |told: &Value| -> Vec<Value> {
+        let parts = told["lives"][0]["parts"].as_array().unwrap().iter();
+        parts.filter(|one| one["part"] == "session").cloned().collect()
+    };
+    let spent: i64 = sessions(&told).iter().map(|one| sum(one, &["cost"])).sum();
+    assert_eq!(spent, life.calls().spent.as_micros(), "each call is in a session, or in the one without a name");
+    let part = |of: &Value, kind: &str, name: &str| -> Value {
+        let parts = of["parts"].as_array().unwrap_or_else(|| panic!("no parts: {of}"));
+        let found = parts.iter().find(|one| one["part"] == kind && one["name"] == name);
+        found.unwrap_or_else(|| panic!("no {kind} {name:?}: {of}")).clone()
+    };
+    let session = part(&told["lives"][0], "session", SESSION);
+    assert_eq!(sum(&session, &["calls"]), 4);
+    let itself = part(&session, "agent", "");
+    assert_eq!(sum(&part(&itself, "tool", ""), &["calls"]), sum(&part(&itself, "tool", "read"), &["calls"]));
+    let explore = part(&session, "agent", "a1b2c3");
+    assert_eq!((&explore["kind"], sum(&explore, &["calls"])), (&json!("Explore"), 2), "with the one it started");
+    assert_eq!(sum(&part(&explore, "agent", "d4e5f6"), &["calls"]), 1);
+    assert_eq!(sum(&part(&told["lives"][0], "session", ""), &["calls"]), 1);
+    let shown = agency.tent.ok(["golem", "costs", "--tree"]);
+    for words in [SESSION, "sub-agent a1b2c3 (Explore)", "result of read", "the agent itself", "no session named"] {
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
+    // However the host ends, it is on record; and a name that is no number is not.
+    up.kill();
+    agency.up().stop();
+    agency.tent.verified("ada");
+    assert_eq!(sessions(&tree()), sessions(&told));
+    assert!(!shown.contains("customer"), "{shown}");
+    let folder = agency.tent.golem("ada").folder;
+    for name in ["life.db", "life.db-wal"] {
+        let bytes = fs::read(folder.join(name)).unwrap_or_default();
+        assert!(!bytes.windows(8).any(|bytes| bytes == b"customer"), "{name}");
+    }
+    assert!(!agency.tent.run(["golem", "costs", "ada", "--tree", "--csv"]).status.success());
+}

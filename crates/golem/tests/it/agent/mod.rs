@@ -44,7 +44,7 @@ impl Agent {
 
     /// Puts a call to the golem, and returns its verdict.
     pub(crate) fn put(&mut self, call: Wanted) -> CallVerdict {
-        let input = Input { now: self.now, roll: u64::MAX, what: What::Called(call) };
+        let input = Input { now: self.now, roll: u64::MAX, what: What::Called(call, None) };
         let Consequence { record, verdict } = self.golem.step_with(&input, |_, _| {}).unwrap();
         self.records.extend(record);
         self.check();
