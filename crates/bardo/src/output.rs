@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use golem::Life;
 pub(crate) use golem::figures::{percent, signed};
 use golem::plain;
+use golem::{Life, Usdc};
 use serde::Serialize;
 use shell::Error;
 pub(crate) use shell::view::figures::{cents, count, date, plain, units};
@@ -80,6 +80,14 @@ pub(crate) fn save(path: &Path, text: &[u8]) -> Result<(), Error> {
 
 pub(crate) fn reader_is_gone() -> bool {
     READER_GONE.load(Ordering::Relaxed)
+}
+
+/// The unit of every sum in JSON whose name does not end in `_usd`.
+pub(crate) const MONEY_UNIT: &str = "millionths of a dollar";
+
+/// A sum in dollars, which JSON has beside the same in its unit.
+pub(crate) fn usd(sum: Usdc) -> f64 {
+    sum.as_micros() as f64 / 1e6
 }
 
 pub(crate) fn json(value: &impl Serialize) {
