@@ -5,6 +5,7 @@ mod beside;
 mod commands;
 mod draw;
 mod exit;
+mod help;
 mod logs;
 mod named;
 #[cfg(feature = "otlp")]
@@ -17,17 +18,19 @@ mod tui;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::Parser;
-
 use args::{Args, Verb};
 use shell::{Error, Home};
 
 fn main() -> ExitCode {
-    let args = Args::parse();
+    let args = help::parse();
     let Some(verb) = args.verb else {
         output::line(output::WELCOME.trim_end());
         return ExitCode::SUCCESS;
     };
+    if let Verb::Help { topic } = &verb {
+        output::line(help::page(topic).unwrap_or_else(|wrong| wrong.exit()));
+        return ExitCode::SUCCESS;
+    }
     if let Verb::Keep { launch } = &verb {
         return outside::keeper::keep(launch);
     }
@@ -65,7 +68,7 @@ fn dispatch(home: &Home, verb: Verb, json: bool) -> Result<ExitCode, Error> {
         Verb::Demo(args) => commands::demo::demo(&args, json),
         Verb::Init => commands::home::init(home, json),
         Verb::Golem(verb) => commands::golem::dispatch(home, verb, json),
-        Verb::Keep { .. } | Verb::Ward { .. } | Verb::Enter { .. } | Verb::Chain(_) => {
+        Verb::Help { .. } | Verb::Keep { .. } | Verb::Ward { .. } | Verb::Enter { .. } | Verb::Chain(_) => {
             unreachable!("none of them comes as far as a home")
         }
         Verb::World(verb) => commands::outside::dispatch(home, &verb, json),

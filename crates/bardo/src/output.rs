@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use golem::Life;
 pub(crate) use golem::figures::{percent, signed};
 use golem::plain;
+use golem::{Life, Usdc};
 use serde::Serialize;
 use shell::Error;
 pub(crate) use shell::view::figures::{cents, count, date, plain, units};
@@ -15,21 +15,22 @@ use shell::view::portrait;
 pub(crate) use shell::view::saying::{phase, sentence};
 
 pub(crate) const WELCOME: &str = "\
-bardo runs agents that can die.
+bardo puts an AI agent under a cap on real money, and ends it with a reason.
 
-A golem watches a world, makes claims about it, lives on money it was given, and ends: out of
-money, out of touch with the world, or by chance. What golems trade with is paper.
+The agent you have; your provider bills its calls:
+  bardo wrap --credit 2 -- COMMAND      run it on two dollars
+  bardo golem costs                     what was spent, by day and model
 
-  bardo wrap --credit 2 -- COMMAND      put the agent you have on a budget
-  bardo demo                            see in a minute what this is for
+A golem with a life of its own, on paper money:
+  bardo demo                            see in a minute how one lives, dies and is succeeded
   bardo init                            make a home, with paper money in its treasury
   bardo golem new ada --world edge      bring a golem into the world; without a name, you are asked
   bardo golem run ada --speed max       run its whole life now
   bardo golem show ada                  how it is, or how it died
   bardo golem events ada                what happened
-  bardo up                              run all of them, with a page to watch them on
 
-  bardo --help                          everything else
+  bardo up                              run all of them, with a page to watch them on
+  bardo --help                          what is needed first; bardo help all has everything
 ";
 
 static READER_GONE: AtomicBool = AtomicBool::new(false);
@@ -79,6 +80,14 @@ pub(crate) fn save(path: &Path, text: &[u8]) -> Result<(), Error> {
 
 pub(crate) fn reader_is_gone() -> bool {
     READER_GONE.load(Ordering::Relaxed)
+}
+
+/// The unit of every sum in JSON whose name does not end in `_usd`.
+pub(crate) const MONEY_UNIT: &str = "millionths of a dollar";
+
+/// A sum in dollars, which JSON has beside the same in its unit.
+pub(crate) fn usd(sum: Usdc) -> f64 {
+    sum.as_micros() as f64 / 1e6
 }
 
 pub(crate) fn json(value: &impl Serialize) {

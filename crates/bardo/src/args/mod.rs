@@ -19,11 +19,7 @@ pub(crate) use golem::*;
 pub(crate) use lab::*;
 pub(crate) use wrap::*;
 
-/// A runtime for agents that can die.
-///
-/// A golem watches a world, makes claims about it, lives on money it was given, and ends: out of money,
-/// out of touch with the world, or by chance. It trades with paper money unless it has a purse on a chain; calls to a model cost
-/// real money, and your provider bills those.
+/// Puts an AI agent under a cap on real money, and ends it with a reason
 #[derive(Debug, Parser)]
 #[command(name = "bardo", version, disable_help_subcommand = true, max_term_width = 100)]
 pub(crate) struct Args {
@@ -148,6 +144,12 @@ pub(crate) enum Verb {
     /// Become that program
     #[command(hide = true)]
     Enter { ward: String },
+    /// The commands a newcomer needs first; with `all` every command, or what one of them does
+    Help {
+        /// all, or a command such as golem new
+        #[arg(value_name = "COMMAND")]
+        topic: Vec<String>,
+    },
     /// Print shell completions
     Completions { shell: clap_complete::Shell },
     /// Write man pages, one for each command

@@ -4,6 +4,7 @@
 use std::process::ExitCode;
 
 use golem::{Time, Usdc};
+use serde_json::json;
 use settings::read_span;
 use shell::errands::Counters;
 use shell::view::costs::Costs;
@@ -45,11 +46,21 @@ pub(crate) fn costs(
     if csv {
         as_csv(&all);
     } else if json {
-        all.iter().for_each(output::json);
+        all.iter().for_each(print_json);
     } else {
         as_table(&all, name);
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The costs of one golem as the API has them, with those of each day and of all in dollars as well.
+fn print_json(costs: &Costs) {
+    let mut value = serde_json::to_value(costs).expect("plain data");
+    let lines = value["lines"].as_array_mut().into_iter().flatten();
+    lines.zip(&costs.lines).for_each(|(told, by)| told["cost_usd"] = json!(output::usd(by.cost)));
+    value["total_usd"] = json!(output::usd(costs.total()));
+    value["money_unit"] = json!(output::MONEY_UNIT);
+    output::json(&value);
 }
 
 fn as_csv(all: &[Costs]) {

@@ -192,6 +192,9 @@ fn show(place: &GolemHome, plot: bool, json: bool) -> Result<ExitCode, Error> {
         let mut value = serde_json::to_value(life).expect("plain data");
         value["running"] = json!(running);
         value["records"] = json!(golem.seq());
+        value["credit_usd"] = json!(output::usd(life.purse().credit));
+        value["spent_usd"] = json!(output::usd(life.purse().spent + life.purse().gas));
+        value["money_unit"] = json!(output::MONEY_UNIT);
         if plot {
             value["history"] = json!(History::read(place)?);
         }

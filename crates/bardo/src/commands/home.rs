@@ -65,7 +65,9 @@ pub(crate) fn treasury(home: &Home, args: &TreasuryArgs, json: bool) -> Result<E
     }
     let (balance, entries) = (treasury.balance()?, treasury.entries(20)?);
     if json {
-        output::json(&json!({ "balance": balance, "entries": entries }));
+        output::json(&json!({
+            "balance": balance, "balance_usd": output::usd(balance), "money_unit": output::MONEY_UNIT, "entries": entries,
+        }));
         return Ok(ExitCode::SUCCESS);
     }
     line(format!("{balance} of paper money, free to give"));

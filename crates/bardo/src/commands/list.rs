@@ -158,7 +158,10 @@ fn print_json(row: &ListRow) {
             "name": row.place.name, "id": glance.id.to_string(), "state": state.name(), "running": running,
             "phase": glance.phase, "vitality": glance.vitality, "age_ms": glance.age, "ticks": glance.tick,
             "credit": glance.credit, "books": glance.books, "calls": glance.calls,
-            "buried": row.place.is_buried(), "why": row.wrong,
+            "buried": row.place.is_buried(), "why": row.wrong, "money_unit": output::MONEY_UNIT,
+            "credit_usd": output::usd(glance.credit), "net_usd": output::usd(glance.books.net),
+            "spent_usd": output::usd(glance.books.spent + glance.books.gas),
+            "given_usd": output::usd(glance.books.given.credit + glance.books.harvested),
         })),
         Err(e) => output::json(&json!({ "name": row.place.name, "error": e.to_string() })),
     }

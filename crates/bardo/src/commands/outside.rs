@@ -1,6 +1,6 @@
 //! Programs of the owner's as worlds and minds: naming one, trying one out, and what is said to it.
 
-use std::io::BufRead;
+use std::io::{BufRead, IsTerminal};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -179,15 +179,29 @@ fn check(home: &Home, run: &Run, json: bool) -> Result<ExitCode, Error> {
             Err(why) => Box::new(Gone(why.to_string())),
         }
     };
-    let found = world::conformance::check(opened);
+    // It can take half a minute; where its output is read by a program, the findings alone are printed.
+    let is_watched = std::io::stderr().is_terminal() && !json;
+    let found = world::conformance::examine(opened, |what| {
+        if is_watched {
+            output::complain(format!("looking at {what}"));
+        }
+    });
     if json {
-        output::json(&json!({ "command": run.command, "keeps_every_promise": found.is_empty(), "breaks": found }));
+        let breaks: Vec<&str> = found.iter().map(|broken| broken.sentence.as_str()).collect();
+        let changes: Vec<&str> = found.iter().map(|broken| broken.change).collect();
+        output::json(&json!({
+            "command": run.command, "keeps_every_promise": found.is_empty(), "breaks": breaks, "changes": changes,
+        }));
     } else if found.is_empty() {
         line(format!("{} keeps every promise a world makes", run.command));
         line(format!("next: bardo golem new NAME --world {}", again(run)));
     } else {
-        for sentence in &found {
-            line(format!("  {sentence}"));
+        for (at, broken) in found.iter().enumerate() {
+            line(format!("  {}", broken.sentence));
+            // Once for all that one change mends.
+            if found.get(at + 1).is_none_or(|next| next.change != broken.change) {
+                line(format!("    to mend it: {}", broken.change));
+            }
         }
         line(format!("{} of the promises of a world are broken; docs/own-world.md explains each of them", found.len()));
     }

@@ -54,6 +54,9 @@ fn a_program_lives_on_two_dollars_with_nothing_set_up_before() {
     let told = self::told(&json);
     let last: serde_json::Value = serde_json::from_str(told.lines().last().unwrap()).unwrap();
     assert!(last["calls"] == 0 && last["died_of"].is_null() && told.contains("keeps what it has"), "{told}");
+    let left = last["left"].as_i64().unwrap();
+    assert!(left > 0 && last["left_usd"] == left as f64 / 1e6 && last["spent_usd"] == 0.0, "{told}");
+    assert_eq!(last["money_unit"], "millionths of a dollar");
     // Whoever goes round and round is stopped, and its owner reads it at once.
     let output = wrap(&tent, &upstream, &["--name", "bob"], &["sh", "-c", AGENT]).env("TIMES", "12").output().unwrap();
     let told = self::told(&output);

@@ -408,6 +408,44 @@ fn a_reader_that_goes_away_is_no_reason_to_complain() {
     assert!(output.status.success() && output.stderr.is_empty(), "{}", text(&output.stderr));
 }
 
+/// `bardo list` was the first thing that people typed, and they were told that there is no such subcommand.
+#[test]
+fn a_first_guess_is_answered_with_the_command_that_is_meant() {
+    let tent = Tent::bare();
+    for (typed, meant) in [
+        (&["list"][..], "`bardo golem list`"),
+        (&["--json", "ls"], "`bardo golem list`"),
+        (&["status"], "`bardo golem show NAME`"),
+        (&["costs"], "`bardo golem costs`"),
+        (&["show", "ada"], "`bardo golem show NAME`"),
+        (&["approve", "ada"], "`bardo golem approve`"),
+        (&["golem", "ls"], "`bardo golem list`"),
+        (&["golem", "testament", "ada"], "`bardo testament`"),
+        (&["help", "list"], "`bardo golem list`"),
+    ] {
+        let told = tent.fails(2, typed);
+        assert!(told.contains("there is no `bardo ") && told.contains(meant), "{typed:?}: {told}");
+    }
+    // A slip of the finger is still met by the nearest name.
+    assert!(tent.fails(2, ["golem", "shwo"]).contains("show"));
+    assert!(tent.fails(2, ["gibberish"]).contains("gibberish"));
+    assert!(!tent.root().exists());
+}
+
+#[test]
+fn help_says_first_what_a_newcomer_needs_and_all_of_it_when_asked() {
+    let tent = Tent::bare();
+    let first = tent.ok(["--help"]);
+    assert_eq!([tent.ok(["-h"]), tent.ok(["help"])], [first.clone(), first.clone()]);
+    let at = |words: &str| first.find(words).unwrap_or_else(|| panic!("{words} is not told:\n{first}"));
+    assert!(first.starts_with("Puts an AI agent under a cap on real money"), "{first}");
+    assert!(at("your provider bills") < at("  wrap ") && at("  wrap ") < at("  demo "), "{first}");
+    assert!(at("paper") > at("  wrap ") && !first.contains("  styx ") && !first.contains("  drill "), "{first}");
+    let all = tent.ok(["help", "all"]);
+    assert!(["wrap", "styx", "drill", "lab"].iter().all(|name| all.contains(&format!("  {name} "))), "{all}");
+    assert_eq!(tent.ok(["help", "golem", "new"]), tent.ok(["golem", "new", "--help"]));
+}
+
 #[test]
 fn alone_it_explains_itself_and_help_is_short() {
     let tent = Tent::bare();

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use crate::common::{Tent, files, full, text};
 
@@ -129,4 +130,34 @@ fn the_recording_in_the_book_is_of_this_demo() {
     let cast = Path::new(&std::env::var("CARGO_MANIFEST_DIR").unwrap()).join("../../docs/demo.cast");
     let shown = Tent::bare().ok(["demo", "--headless"]);
     assert_eq!(replayed(&fs::read_to_string(cast).unwrap()), shown, "bardo demo --record docs/demo.cast makes it anew");
+}
+
+/// The first page shows it: a picture that moves without a script, and stands still at the end for readers who want no motion.
+#[test]
+fn the_picture_of_the_first_page_is_of_this_recording() {
+    let root = Path::new(&std::env::var("CARGO_MANIFEST_DIR").unwrap()).join("../..");
+    let made = Command::new("python3").args([".ci/film", "docs/demo.cast"]).current_dir(&root).output().unwrap();
+    assert!(made.status.success(), "{}", text(&made.stderr));
+    let film = text(&made.stdout);
+    let path = root.join("docs/demo.svg");
+    if std::env::var_os("BARDO_WRITE_DOCS").is_some() {
+        fs::write(&path, &film).unwrap();
+    }
+    assert_eq!(fs::read_to_string(&path).unwrap(), film, ".ci/film docs/demo.cast > docs/demo.svg makes it again");
+    assert!(film.len() < 100_000, "{} bytes are too many for a first page", film.len());
+    for outside in ["<script", "href=", "url(", "@import"] {
+        assert!(!film.contains(outside), "{outside} reaches outside");
+    }
+    assert!(film.contains("prefers-reduced-motion"), "it moves for readers who asked for no motion");
+    // Every line of the recording is in it, in its order.
+    let shown = film.split("<text ").skip(1).map(|line| {
+        let line = line.split_once('>').unwrap().1.split("</text>").next().unwrap();
+        let parts = line.split('<').map(|part| part.split_once('>').map_or(part, |(_, words)| words));
+        parts.collect::<String>().replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+    });
+    let shown: Vec<String> = shown.collect();
+    let recorded = replayed(&fs::read_to_string(root.join("docs/demo.cast")).unwrap());
+    let lines: Vec<&str> = recorded.lines().filter(|line| !line.is_empty()).collect();
+    assert_eq!(shown[..lines.len()], lines);
+    assert!(shown.len() > lines.len() + 20, "nothing passes between the lines");
 }

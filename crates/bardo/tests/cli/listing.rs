@@ -19,9 +19,13 @@ fn check_list(tent: &Tent) -> usize {
         let said: Value = serde_json::from_str(line).unwrap();
         let (golem, _) = place.wake().unwrap();
         let life = golem.life();
+        let books = golem::books::Books::of(life);
+        let usd = |sum: golem::Usdc| sum.as_micros() as f64 / 1e6;
         let known = json!({
+            "money_unit": "millionths of a dollar", "credit_usd": usd(life.purse().credit), "net_usd": usd(books.net),
+            "spent_usd": usd(books.spent + books.gas), "given_usd": usd(books.given.credit + books.harvested),
             "name": place.name, "id": life.id().to_string(), "vitality": life.vitality().composite, "age_ms": life.age(),
-            "ticks": life.tick(), "phase": life.phase(), "buried": false, "why": Value::Null, "credit": life.purse().credit, "books": golem::books::Books::of(life), "calls": life.calls().made, "running": false, "state": said["state"],
+            "ticks": life.tick(), "phase": life.phase(), "buried": false, "why": Value::Null, "credit": life.purse().credit, "books": books, "calls": life.calls().made, "running": false, "state": said["state"],
         });
         assert_eq!(said, known, "{}", place.name);
         assert_eq!(said["state"] == "dead", life.is_dead() && said["state"] != "moved");

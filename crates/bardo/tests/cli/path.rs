@@ -95,7 +95,7 @@ fn there_is_a_man_page_for_every_command() {
     let tent = Tent::bare();
     says(&tent, "man FOLDER/man1", &[]);
     for (page, words) in
-        [("bardo", "agents that can die"), ("bardo-golem-new", "the life repeatable"), ("bardo-up", "one process")]
+        [("bardo", "under a cap"), ("bardo-golem-new", "the life repeatable"), ("bardo-up", "one process")]
     {
         let text = fs::read_to_string(tent.folder.path().join(format!("man1/{page}.1"))).unwrap();
         assert!(text.contains(words), "{page}: {text}");

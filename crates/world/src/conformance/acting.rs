@@ -7,6 +7,7 @@ use golem::world::{Bar, Effect, Fate, Manifest, Outcome, Quote};
 use golem::{Time, Usdc, limits};
 
 use super::finding::{Checked, Findings, Open, able, hold};
+use super::remedy;
 use super::telling::{dawn, seek, tell};
 use crate::{Order, World};
 
@@ -182,6 +183,7 @@ pub(super) fn acts_once_and_within_bounds<W: World + ?Sized>(
     let mut trial = Trial { opened, fates: Fates::new(), found };
     let acted = trial.acts();
     trial.found.of(acted);
+    trial.found.change = remedy::ORDERS.1;
     let told = trial.tells_the_same_fates();
     trial.found.of(told);
     Acted { fates: trial.fates, at: trial.opened.at }
@@ -226,11 +228,12 @@ impl<W: World + ?Sized> Trial<'_, '_, W> {
             // Other amounts cannot be added up.
             hold(are_amounts(done.cash, done.fee, done.gas), || format!("key {key} cannot have come to {done:?}"))?;
             let Manifest { lot, actions, .. } = &self.opened.manifest;
-            if let Some(sentence) = excess(order, actions[usize::from(order.action)].effect, &done) {
-                self.found.say(sentence);
+            if let Some((sentence, change)) = excess(order, actions[usize::from(order.action)].effect, &done) {
+                self.found.say_how(sentence, change);
             }
             if done.units % lot.clamp(&1, &limits::LOT) != 0 {
-                self.found.say(format!("{} units changed hands, which are not whole lots of {lot}", done.units));
+                let sentence = format!("{} units changed hands, which are not whole lots of {lot}", done.units);
+                self.found.say_how(sentence, remedy::LOTS);
             }
         }
         self.fates.push((key, fate));
@@ -276,9 +279,10 @@ impl<W: World + ?Sized> Trial<'_, '_, W> {
         let until = self.opened.now() - Span::millis(1);
         let fate = self.order(key, &Order { until, ..*order })?;
         if fate.outcome().is_some_and(|done| done.units != 0) {
-            self.found.say(format!(
+            let sentence = format!(
                 "order {key} was carried out after its end; once `until` is over nothing may be done, and it has no outcome"
-            ));
+            );
+            self.found.say_how(sentence, remedy::UNTIL);
         }
         Ok(())
     }
@@ -325,6 +329,7 @@ impl<W: World + ?Sized> Trial<'_, '_, W> {
     /// Gives back everything held, once; if anything had been done twice, the world would take back more, and if
     /// anything had been too cheap, this would pay.
     fn gives_back(&mut self, began: usize) -> Checked {
+        self.found.change = remedy::HELD;
         let done = self.fates.iter().filter_map(|(_, fate)| fate.outcome());
         let (held, paid) = done.fold((0_i64, Usdc::ZERO), |(held, paid), done| {
             (held.saturating_add(done.units), paid + done.fee - done.cash)
@@ -363,27 +368,30 @@ impl<W: World + ?Sized> Trial<'_, '_, W> {
 
 const NOT_GIVEN_UP: &str = "it does not take back what is held";
 
-/// The fault in the outcome of an order, if there is one; its amounts are possible ones.
-fn excess(order: &Order, effect: Effect, done: &Outcome) -> Option<String> {
+/// The fault in the outcome of an order, if there is one, and the change that mends it; its amounts are possible ones.
+fn excess(order: &Order, effect: Effect, done: &Outcome) -> Option<(String, &'static str)> {
     let Outcome { units, cash, fee, gas } = *done;
     let (range, what) = match effect {
         Effect::Adds => (0..=order.units, "added"),
         Effect::Reduces => (-order.units..=0, "given up"),
     };
     if !range.contains(&units) {
-        return Some(format!("{} units were to be {what}, and what was held changed by {units}", order.units));
+        let sentence = format!("{} units were to be {what}, and what was held changed by {units}", order.units);
+        return Some((sentence, remedy::UNITS));
     }
     if order.allows(effect, done) {
         return None;
     }
     if gas > order.gas {
-        return Some(format!("{gas} of gas was taken where {} was allowed", order.gas));
+        return Some((format!("{gas} of gas was taken where {} was allowed", order.gas), remedy::GAS));
     }
     Some(match effect {
-        Effect::Adds if cash > Usdc::ZERO => format!("adding exposure cannot pay: {done:?}"),
-        Effect::Adds => format!("{} were paid where {} was the limit", fee - cash, order.most),
-        Effect::Reduces if cash < Usdc::ZERO => format!("giving up cannot cost: {done:?}"),
-        Effect::Reduces => format!("{} came in where {} was the least for all of it", cash - fee, order.least),
+        Effect::Adds if cash > Usdc::ZERO => (format!("adding exposure cannot pay: {done:?}"), remedy::SIGN),
+        Effect::Adds => (format!("{} were paid where {} was the limit", fee - cash, order.most), remedy::MOST),
+        Effect::Reduces if cash < Usdc::ZERO => (format!("giving up cannot cost: {done:?}"), remedy::SIGN),
+        Effect::Reduces => {
+            (format!("{} came in where {} was the least for all of it", cash - fee, order.least), remedy::LEAST)
+        }
     })
 }
 

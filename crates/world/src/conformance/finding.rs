@@ -8,14 +8,32 @@ pub(super) type Open<'a, W> = &'a mut dyn FnMut() -> Box<W>;
 /// A promise that holds, or the sentence that says what does not.
 pub(super) type Checked<T = ()> = Result<T, String>;
 
+/// A promise that a world breaks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BrokenPromise {
+    /// How it breaks it.
+    pub sentence: String,
+    /// The change that keeps it.
+    pub change: &'static str,
+}
+
 #[derive(Default)]
-pub(super) struct Findings(pub(super) Vec<String>);
+pub(super) struct Findings {
+    pub(super) broken: Vec<BrokenPromise>,
+    /// The change to make where what is looked at now does not hold.
+    pub(super) change: &'static str,
+}
 
 impl Findings {
     pub(super) fn say(&mut self, sentence: impl Into<String>) {
+        self.say_how(sentence, self.change);
+    }
+
+    /// Says what is broken where it is known how.
+    pub(super) fn say_how(&mut self, sentence: impl Into<String>, change: &'static str) {
         let sentence = sentence.into();
-        if !self.0.contains(&sentence) {
-            self.0.push(sentence);
+        if self.broken.iter().all(|known| known.sentence != sentence) {
+            self.broken.push(BrokenPromise { sentence, change });
         }
     }
 

@@ -226,6 +226,37 @@ fn every_lie_that_takes_its_time_is_found_and_named() {
     }
 }
 
+/// A builder was told what was broken and not what to do about it, after twenty seconds without a word.
+#[test]
+fn every_finding_comes_with_a_change_and_what_is_looked_at_is_said_before() {
+    let folder = tempfile::tempdir().unwrap();
+    for (at, (lie, change)) in [
+        (Lie::EndsBeforeItStarts, "`end` lies after `start`"),
+        (Lie::TellsEarly, "while `closed` is later than `now`"),
+        (Lie::SkipsABar, "never of how often"),
+        (Lie::HidesAFeature, "one for every feature"),
+        (Lie::FailsAtNonsense, "that is no `error`"),
+        (Lie::QuotesAnotherPriceEachTime, "change nothing"),
+        (Lie::IgnoresTheLimit, "at most `most`"),
+        (Lie::TakesTooMuchGas, "`gas` is at most"),
+        (Lie::SellsBelowTheFloor, "at least `least`"),
+        (Lie::AddsMoreThanWasOrdered, "by at most `units`"),
+        (Lie::SplitsLots, "whole lots only"),
+        (Lie::FillsTooWell, "between going in and going out"),
+        (Lie::DoesAKeyAnew, "write the fate of a key down"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (path, mut looked) = (folder.path().join(at.to_string()), Vec::new());
+        let open = || Box::new(Liar::new(&[lie], Ledger::file(&path).unwrap()));
+        let found = crate::conformance::examine(open, |what| looked.push(what));
+        assert!(found.iter().any(|broken| broken.change.contains(change)), "{lie:?}: {found:#?}");
+        assert!(found.iter().all(|broken| !broken.change.is_empty() && !broken.sentence.is_empty()), "{found:#?}");
+        assert!(looked.len() > 1 && looked[0] == "what it declares", "{looked:?}");
+    }
+}
+
 #[test]
 fn one_finding_does_not_hide_the_next() {
     let found = findings(&[Lie::NamesAFeatureTwice, Lie::ShowsNoNumber, Lie::IgnoresTheLimit, Lie::ActsTwice]);

@@ -51,7 +51,8 @@ impl ClosingWords<'_> {
                 "refused": refused, "turned_away": self.turned_away.times, "unpriced": self.turned_away.unpriced,
                 "out_of_money": self.out == Some(Denied::Broke), "out_of": self.out.map(spent::name),
                 "tokens": tokens, "imputed": imputed, "models": models, "took_ms": self.took.as_millis() as u64,
-                "died_of": died_of, "not_let_through": self.refused,
+                "died_of": died_of, "not_let_through": self.refused, "spent_usd": output::usd(spent),
+                "left_usd": output::usd(self.after.purse().credit), "money_unit": output::MONEY_UNIT,
             }));
         }
         let name = self.name;

@@ -76,6 +76,13 @@ fn an_owner_sees_where_the_money_went_what_stopped_the_calls_and_what_was_refuse
     assert!(listed.contains("SPENT") && listed.contains(" of $1.00"), "{listed}");
     agency.tent.ok(["golem", "approve", "ada", "1"]);
     let told = costs();
+    // Sums in dollars beside those in millionths, and the unit by name: one was taken for the other.
+    let line = &told["lines"][0];
+    assert!(line["cost"].as_i64().unwrap() > 0 && told["money_unit"] == "millionths of a dollar", "{told}");
+    assert_eq!(line["cost_usd"].as_f64(), line["cost"].as_i64().map(|micros| micros as f64 / 1e6));
+    assert!(told["total_usd"].as_f64().unwrap() >= line["cost_usd"].as_f64().unwrap(), "{told}");
+    let shown: Value = serde_json::from_str(&agency.tent.ok(["golem", "show", "ada", "--json"])).unwrap();
+    assert!(shown["credit_usd"].as_f64().is_some_and(|left| 0.0 < left && left < 1.0), "{}", shown["credit_usd"]);
     assert_eq!(told["spending"]["stops"]["past"].as_array().unwrap().len(), 1);
     assert!(told["spending"]["next"]["may_use"].as_i64().unwrap() > 0);
     up.stop();

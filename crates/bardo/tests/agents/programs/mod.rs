@@ -71,6 +71,30 @@ fn our_own_worlds_keep_every_promise_from_outside_too() {
     assert!(schema["$defs"]["Answer"]["properties"]["fate"].is_object());
 }
 
+#[test]
+fn a_world_that_ignores_the_bounds_of_orders_is_told_what_to_change() {
+    let tent = Tent::bare();
+    let example = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/tides.py")).unwrap();
+    let bounds = " or FEE - cash > order[\"most\"] and sign > 0 or cash - FEE < order[\"least\"] and sign < 0";
+    let broken = example.replace(bounds, "");
+    assert_ne!(broken, example, "the example looks at its bounds otherwise");
+    let path = tent.folder.path().join("tides.py");
+    fs::write(&path, broken).unwrap();
+    let output = tent.run(["world", "check", "--", "python3", path.to_str().unwrap()]);
+    let said = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    for words in ["was the limit", "to mend it: where an order adds", "was the least", "`cash` less `fee`, is at least"]
+    {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    assert_eq!(said.matches("to mend it: where an order adds").count(), 1, "{said}");
+    assert!(output.stderr.is_empty(), "progress is for terminals: {}", text(&output.stderr));
+    let json = tent.run(["--json", "world", "check", "--", "python3", path.to_str().unwrap()]);
+    let told: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+    let lengths = ["breaks", "changes"].map(|key| told[key].as_array().unwrap().len());
+    assert!(lengths[0] > 1 && lengths[0] == lengths[1] && told["keeps_every_promise"] == false, "{told}");
+}
+
 /// What each does wrong, and what is said of it.
 const WRONGS: &[(&str, &str)] = &[
     // Before it has said who it is.

@@ -50,19 +50,22 @@ fn compare(name: &str, document: &str, shown: &str) {
     }
 }
 
-fn run(command: &str, home: &Path) -> String {
+/// A command line in a home of its own, with this program before all others and without keys or addresses of whom it is run by.
+fn in_home(command: &str, home: &Path) -> Command {
     let mut path = vec![PathBuf::from(env!("CARGO_BIN_EXE_bardo")).parent().unwrap().to_owned()];
     path.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
-    let output = Command::new("sh")
-        .args(["-c", command])
-        .current_dir(home)
-        .env("PATH", std::env::join_paths(path).unwrap())
-        .env("HOME", home)
-        .env("REPOSITORY", page(""))
-        .env_remove("BARDO_HOME")
-        .env_remove("XDG_DATA_HOME")
-        .output()
-        .unwrap();
+    let mut shell = Command::new("sh");
+    shell.args(["-c", command]).current_dir(home).env("PATH", std::env::join_paths(path).unwrap()).env("HOME", home);
+    shell.env("REPOSITORY", page("")).env_remove("BARDO_HOME").env_remove("XDG_DATA_HOME");
+    let is_own = |name: &str| ["_API_KEY", "_AUTH_TOKEN", "_BASE_URL"].iter().any(|ending| name.ends_with(ending));
+    for (name, _) in std::env::vars_os().filter(|(name, _)| is_own(&name.to_string_lossy())) {
+        shell.env_remove(name);
+    }
+    shell
+}
+
+fn run(command: &str, home: &Path) -> String {
+    let output = in_home(command, home).output().unwrap();
     let printed = text(&output.stdout) + &text(&output.stderr);
     // What `doctor` says of the price book changes with the calendar, and no page does.
     let lasts = |line: &&str| line.split_whitespace().nth(1) != Some("prices");
@@ -81,6 +84,18 @@ fn the_reference_of_keys_is_what_can_be_set() {
     check_written("docs/configuration.md", "keys of golem.toml", &reference::keys(File::Golem));
     check_written("docs/configuration.md", "keys to come", &reference::keys_to_come());
     check_written("docs/configuration.md", "keys that stand fixed", &reference::keys_fixed());
+}
+
+/// A first page is read at one sitting: an agent stopped at its cap before any prose, and the rest is in the book.
+#[test]
+fn the_first_page_shows_a_cap_first_and_stays_short() {
+    let readme = fs::read_to_string(page("README.md")).unwrap();
+    let words = readme.split_whitespace().count();
+    assert!(words <= 900, "README.md has grown to {words} words; the book has room");
+    let is_prose = |line: &&str| !line.is_empty() && !line.starts_with(['#', '<']);
+    assert_eq!(readme.lines().find(is_prose), Some("```console"), "words stand before what is shown");
+    let shown = readme.split("```").nth(1).unwrap();
+    assert!(shown.contains("$ bardo wrap --credit") && shown.contains("is ended"), "{shown}");
 }
 
 #[test]

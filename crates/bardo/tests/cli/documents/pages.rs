@@ -4,15 +4,18 @@
 //! | remark | |
 //! | --- | --- |
 //! | `<!-- first: COMMAND -->` | is run before, and must succeed |
+//! | `<!-- beside: COMMAND -->` | is started before, is there once it has printed a line, and ends with the page, when its input does |
 //! | `<!-- file: NAME -->` | the block is this file |
 //! | `<!-- not run: REASON -->` | the block is passed over |
 //!
 //! A line of a page with … in it stands for whatever has the rest of it around: times, ids, keys.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
+use std::process::{Child, Stdio};
 
-use super::{compare, page, run};
+use super::{compare, in_home, page, run};
 
 /// Every page that shows what is typed, and how many `console` blocks it has: those that are not run have a reason.
 macro_rules! pages {
@@ -35,6 +38,7 @@ pages! {
     pressure_is_true: "docs/concepts/pressure.md" shows 1;
     configuration_is_true: "docs/configuration.md" shows 1;
     the_gateway_is_true: "docs/gateway.md" shows 1;
+    a_first_life_is_true: "docs/first-life.md" shows 2;
     getting_started_is_true: "docs/getting-started.md" shows 7;
     the_journal_is_true: "docs/journal.md" shows 2;
     the_laboratory_is_true: "docs/lab.md" shows 5;
@@ -93,13 +97,14 @@ fn check_page(name: &str, consoles: usize) {
 fn played(name: &str, document: &str, home: &Path) -> (String, usize) {
     let lines: Vec<&str> = document.lines().collect();
     let (mut shown, mut at, mut ran) = (String::new(), 0, 0);
-    let (mut passed_over, mut file) = (false, None);
+    let (mut passed_over, mut file, mut beside) = (false, None, Vec::new());
     while at < lines.len() {
         let line = lines[at];
         at += 1;
         shown += &format!("{line}\n");
         match remark(line) {
             Some(("first", command)) => succeed(command, home),
+            Some(("beside", command)) => beside.push(Beside::start(command, home)),
             Some(("file", name)) => file = Some(name),
             Some(_) => passed_over = true,
             None => {}
@@ -130,7 +135,27 @@ fn played(name: &str, document: &str, home: &Path) -> (String, usize) {
 /// What stands above a block and says how it is run.
 fn remark(line: &str) -> Option<(&str, &str)> {
     let (what, how) = line.strip_prefix("<!-- ")?.strip_suffix(" -->")?.split_once(": ")?;
-    ["first", "file", "not run"].contains(&what).then_some((what, how))
+    ["first", "beside", "file", "not run"].contains(&what).then_some((what, how))
+}
+
+/// A program that runs while a page is played.
+struct Beside(Child);
+
+impl Beside {
+    fn start(command: &str, home: &Path) -> Beside {
+        let mut child = in_home(command, home).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut said = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut said).unwrap();
+        assert!(!said.is_empty(), "{command} ended without a word");
+        Beside(child)
+    }
+}
+
+impl Drop for Beside {
+    fn drop(&mut self) {
+        drop(self.0.stdin.take());
+        let _ = self.0.wait();
+    }
 }
 
 /// What a page needs before it can show anything.
@@ -172,6 +197,10 @@ fn fits(line: &str, printed: &str) -> bool {
 #[test]
 fn a_page_that_lies_is_found_and_what_differs_each_time_is_no_lie() {
     let home = tempfile::tempdir().unwrap();
+    // What runs beside a page is there for as long as the page is played, and has ended after it.
+    let beside = "<!-- beside: echo here; cat; touch ended -->\n";
+    let (shown, _) = played("a page", &format!("{beside}```console\n$ ls ended\nended\n```\n"), home.path());
+    assert!(shown.contains("ls: ") && home.path().join("ended").exists(), "{shown}");
     let fence = |tag: &str, block: &str| format!("```{tag}\n{block}```\n");
     let remarks = "<!-- first: echo 7 > seven -->\n<!-- file: eight -->\n".to_owned() + &fence("text", "eight\n");
     let (before, after) =
