@@ -313,6 +313,11 @@ impl GolemHome {
         self.folder.join(format!("testament.{kind}"))
     }
 
+    /// What the program of its life has left, as far as it has.
+    pub fn remains(&self) -> PathBuf {
+        self.folder.join("remains.json")
+    }
+
     pub fn legacy(&self) -> PathBuf {
         self.folder.join("legacy.bundle")
     }

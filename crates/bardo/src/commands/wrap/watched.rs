@@ -22,6 +22,7 @@ use super::presses::SignalCounts;
 use super::settings;
 use super::spent;
 use super::warnings::Warnings;
+use super::word::LifeFolder;
 use crate::args::WrapArgs;
 use crate::{exit, output};
 
@@ -60,6 +61,7 @@ pub(super) struct Beginning<'a> {
     pub(super) at: GolemAddress<'a>,
     pub(super) passage: Option<&'a Passage>,
     pub(super) heard: &'a Arc<SignalCounts>,
+    pub(super) folder: Option<&'a LifeFolder>,
 }
 
 /// Logins on this disk are its owner's, and no golem pays for what they open.
@@ -78,10 +80,11 @@ fn logins_kept_back(plans: &Plans) -> Logins {
 
 impl WatchedProgram {
     pub(super) fn start(beginning: Beginning<'_>) -> Result<WatchedProgram, Error> {
-        let Beginning { home, place, args, plans, at, passage, heard } = beginning;
+        let Beginning { home, place, args, plans, at, passage, heard, folder } = beginning;
+        let program = folder.map_or_else(|| args.program.clone(), |folder| folder.fill(&args.program));
         let fence = Fence { hidden: vec![home.root().to_owned()], protected: args.protect.clone(), given: Vec::new() };
         let ward = Ward {
-            program: plans.recognised.started(&args.program, &at),
+            program: plans.recognised.started(&program, &at),
             fence: (!args.unfenced).then_some(fence),
             covers: false,
             logins: if args.own_login { Logins::default() } else { logins_kept_back(plans) },
@@ -114,6 +117,7 @@ impl WatchedProgram {
         command
             .envs(environment.set.iter().map(|(name, value)| (*name, value)))
             .env("BARDO_GOLEM", place.name.as_str())
+            .envs(folder.into_iter().flat_map(LifeFolder::environment))
             .envs(passage.map(Passage::environment).unwrap_or_default());
         let mut warden = command.spawn().map_err(cannot)?;
         passage.map_or(Ok(()), |passage| passage.begin(&mut warden))?;
