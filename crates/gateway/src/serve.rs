@@ -266,7 +266,10 @@ async fn generated(
     };
     let (Some((model, _)), &Method::POST) = (said, request.method()) else { return lost() };
     let made = gateway.call(&place, (AgentProtocol::Generate, Some(InPath { model, stream })), request, None).await;
-    made.unwrap_or_else(|refusal| gateway.turn_away(Some(&place), &refusal, AgentProtocol::Generate))
+    match made {
+        Ok(response) => gateway.telling_end(&place, response),
+        Err(refusal) => gateway.turn_away(Some(&place), &refusal, AgentProtocol::Generate),
+    }
 }
 
 /// Answers an agent over the Model Context Protocol.
@@ -310,11 +313,23 @@ impl Gateway {
                 Err(refusal) => self.turn_away(Some(&place), &refusal, spoken),
             },
             (Some(protocol), &Method::POST) => match self.call(&place, (protocol, None), request, login).await {
-                Ok(response) => response,
+                Ok(response) => self.telling_end(&place, response),
                 Err(refusal) => self.turn_away(Some(&place), &refusal, protocol),
             },
             _ => lost(),
         }
+    }
+
+    /// Tells in headers that the end of a life is near, why, and where a last word may be left.
+    fn telling_end(&self, place: &GolemHome, mut response: Response<Body>) -> Response<Body> {
+        let Some(notice) = self.runtime.counters().of(&place.name).end_notice() else { return response };
+        let why = HeaderValue::from_str(&notice.why).unwrap_or(HeaderValue::from_static("near"));
+        response.headers_mut().insert("x-bardo-end", why);
+        let path = notice.testament.and_then(|path| HeaderValue::from_str(path.to_str()?).ok());
+        if let Some(path) = path {
+            response.headers_mut().insert("x-bardo-last-word", path);
+        }
+        response
     }
 
     /// Finds the golem whose agent this is. A client without its token learns nothing, not even whether there is such a

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::common::Tent;
-use crate::wrap::{told, wrap};
+use crate::wrap::{life, told, wrap};
 use serde_json::Value;
 use testing::upstream::{Act, Upstream};
 use testing::wait::until;
@@ -97,4 +97,45 @@ fn a_last_word_said_before_a_kill_is_not_lost() {
     assert!(output.status.success(), "{}", told(&output));
     assert_eq!(testament(&tent, "ada")["remains"]["word"]["half_done"], serde_json::json!(["all of it"]));
     assert_eq!(left_over(&tent), 0);
+}
+
+/// Asks until it is told that its end is near, notes how it was told, and says its last word.
+const ENDS: &str = r#"trap 'echo heard > usr1' USR1
+for i in $(seq 500); do
+  curl -sS -D headers "$OPENAI_BASE_URL/chat/completions" -H "Authorization: Bearer $OPENAI_API_KEY" \
+    -d "{\"model\":\"m\",\"max_tokens\":20,\"messages\":[{\"role\":\"user\",\"content\":\"page $i\"}]}" > answer || exit 9
+  grep -qi '^x-bardo-end: nearly all' headers || continue
+  sleep 2
+  cp headers told_in_headers && cp "$BARDO_LAST_WORD" told_in_file && cp answer last_answer
+  curl -sS -X POST "$BARDO_MCP_URL" -H "Authorization: Bearer $BARDO_TOKEN" -H 'Content-Type: application/json' \
+    -H 'Accept: application/json, text/event-stream' \
+    -d '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"standing","arguments":{}}}' > standing
+  echo 'next: the other half' > "$BARDO_TESTAMENT"
+  exit 0
+done
+exit 8"#;
+
+#[test]
+fn a_program_is_told_in_time_by_every_way_it_can_hear_and_its_word_stands_in_the_testament() {
+    let (tent, upstream, folder) = (Tent::bare(), Upstream::start(|_| Act::Honest), tempfile::tempdir().unwrap());
+    let args = ["--credit", "0.003", "--usr1", "--set", "policy.calls_leap=0"];
+    let output = line(&tent, &upstream, folder.path(), &args, ENDS).output().unwrap();
+    assert!(output.status.success(), "{}", told(&output));
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap_or_default();
+    let headers = read("told_in_headers").to_lowercase();
+    assert!(
+        headers.contains("x-bardo-end: nearly all of its money is used up") && headers.contains("200 ok"),
+        "{headers}"
+    );
+    assert!(headers.contains("x-bardo-last-word: /") && headers.contains("/testament.txt"), "{headers}");
+    assert!(read("told_in_file").contains("this life is about to end, because nearly all"), "{}", read("told_in_file"));
+    assert!(read("standing").contains("nearly all of its money is used up"), "{}", read("standing"));
+    assert_eq!(read("usr1"), "heard\n");
+    assert!(told(&output).contains("ada's program is told that its end is near"), "{}", told(&output));
+    // What is kept back was still there.
+    let after = life(&tent, "ada");
+    assert!(!after.is_dead() && after.purse().credit.is_positive(), "{:?}", after.purse());
+    tent.ok(["golem", "retire", "ada", "--reason", "enough", "--confirm", "ada"]);
+    let said = tent.ok(["testament", "ada"]);
+    assert!(said.contains("- what to try next: \"the other half\""), "{said}");
 }

@@ -21,7 +21,7 @@ use super::presses::SignalCounts;
 use super::told::ClosingWords;
 use super::warnings::Warnings;
 use super::watched::{Beginning, ProgramEnd, WatchedProgram};
-use super::word;
+use super::word::{self, EndTeller};
 use crate::args::WrapArgs;
 use crate::output;
 
@@ -83,10 +83,13 @@ impl Runner<'_> {
         if let (true, Ok(here)) = (args.lives.is_some(), std::env::current_dir()) {
             word::note(place, &here);
         }
+        let counter = runtime.counters().of(&place.name);
+        let mut teller = EndTeller::new(counter, folder.clone(), before.purse().given, args.tell);
         let folder = folder.as_ref();
         let mut watched = WatchedProgram::start(Beginning { home, place, args, plans, at, passage, heard, folder })?;
         let began = Instant::now();
-        let (ended, mut look) = watched.until_it_ends((&keeper, &mut warnings), &before, (bounds, plans.wind_up))?;
+        let (ended, mut look) =
+            watched.until_it_ends((&keeper, &mut warnings, &mut teller), &before, (bounds, plans.wind_up))?;
         let took = began.elapsed();
         descendants::end();
         let pressed = heard.presses();

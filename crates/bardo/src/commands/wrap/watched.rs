@@ -22,7 +22,7 @@ use super::presses::SignalCounts;
 use super::settings;
 use super::spent;
 use super::warnings::Warnings;
-use super::word::LifeFolder;
+use super::word::{EndTeller, LifeFolder};
 use crate::args::WrapArgs;
 use crate::{exit, output};
 
@@ -49,6 +49,8 @@ pub(super) struct WatchedProgram {
     warden: Child,
     place: GolemHome,
     heard: Arc<SignalCounts>,
+    /// Whether a signal tells the program that its end is near.
+    by_signal: bool,
 }
 
 /// Everything that a program is started with.
@@ -121,13 +123,13 @@ impl WatchedProgram {
             .envs(passage.map(Passage::environment).unwrap_or_default());
         let mut warden = command.spawn().map_err(cannot)?;
         passage.map_or(Ok(()), |passage| passage.begin(&mut warden))?;
-        Ok(WatchedProgram { warden, place: place.clone(), heard: Arc::clone(heard) })
+        Ok(WatchedProgram { warden, place: place.clone(), heard: Arc::clone(heard), by_signal: args.usr1 })
     }
 
     /// Until it ends, or has to; and how it was with its golem then.
     pub(super) fn until_it_ends(
         &mut self,
-        (keeper, warnings): (&Keeper, &mut Warnings),
+        (keeper, warnings, teller): (&Keeper, &mut Warnings, &mut EndTeller),
         before: &Life,
         (bounds, wind_up): (&Bounds, Duration),
     ) -> Result<(ProgramEnd, MoneyState), Error> {
@@ -148,6 +150,9 @@ impl WatchedProgram {
                 looked = Instant::now();
                 let look = keeper.look(&self.place, before)?;
                 warnings.heed(look, &keeper.turned_away().unpriced);
+                if let Some(why) = teller.heed(look.left, bounds.nears(&look)) {
+                    self.say_near(&why);
+                }
                 if look.ended {
                     output::complain(format!("{} has ended, and its program with it", self.place.name));
                     self.end()?;
@@ -197,6 +202,15 @@ impl WatchedProgram {
             std::thread::sleep(EVERY);
         }
         Ok(())
+    }
+
+    /// Tells its owner that the program was told of its end, and the program by a signal where that is asked for.
+    fn say_near(&self, why: &str) {
+        output::complain(format!("{}'s program is told that its end is near: {why}", self.place.name));
+        if self.by_signal {
+            // Its warden takes the other one for an order of its own.
+            self.signal(Signal::USR2);
+        }
     }
 
     /// Says that there is nothing left, once; and whether it has had its time.

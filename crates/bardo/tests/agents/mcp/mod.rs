@@ -13,7 +13,7 @@ use golem::Usdc;
 use serde_json::{Value, json};
 use testing::wait::{found, until};
 
-const AGENTS: [&str; 7] = ["ask_owner", "claim", "done", "propose", "recall", "remember", "standing"];
+const AGENTS: [&str; 8] = ["ask_owner", "claim", "done", "last_words", "propose", "recall", "remember", "standing"];
 const READS: [&str; 5] = ["costs", "events", "list", "report", "show"];
 
 /// Where the clients are; nothing where nobody has asked for real parts.

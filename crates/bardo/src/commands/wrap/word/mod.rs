@@ -3,6 +3,7 @@
 
 mod folder;
 mod page;
+mod teller;
 mod tree;
 
 use golem::Life;
@@ -10,6 +11,7 @@ use shell::legacy::remains;
 use shell::{Error, GolemHome};
 
 pub(crate) use self::folder::LifeFolder;
+pub(crate) use self::teller::{EndTeller, kept_of};
 pub(crate) use self::tree::{forget, note};
 use super::keeper::life;
 use crate::output;
