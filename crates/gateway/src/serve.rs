@@ -34,6 +34,7 @@ use super::bodies::{Bodies, Sent};
 use super::counting;
 use super::login::Login;
 use super::models::{Model, Models, Unknown};
+use super::notice;
 use super::parts::Cache;
 use super::prefix::{Input, PrefixKey, Prefixes};
 use super::protocol::AgentProtocol;
@@ -320,6 +321,12 @@ impl Gateway {
         }
     }
 
+    /// Tells in the call itself that the end of a life is near, where its owner allows lines of ours there.
+    fn with_notice(&self, place: &GolemHome, protocol: AgentProtocol, bytes: Vec<u8>) -> Vec<u8> {
+        let notice = self.runtime.counters().of(&place.name).end_notice().filter(|notice| notice.in_calls);
+        notice.and_then(|notice| notice::with_line(&bytes, protocol, &notice.words())).unwrap_or(bytes)
+    }
+
     /// Tells in headers that the end of a life is near, why, and where a last word may be left.
     fn telling_end(&self, place: &GolemHome, mut response: Response<Body>) -> Response<Body> {
         let Some(notice) = self.runtime.counters().of(&place.name).end_notice() else { return response };
@@ -459,6 +466,7 @@ impl Gateway {
         }
         let (parts, body) = request.into_parts();
         let Sent { bytes, room } = self.bodies.take(body).await?;
+        let bytes = self.with_notice(place, protocol, bytes);
         let mut asked = shape::read_with(&bytes, protocol, &self.key, path).map_err(Refusal::wrong)?;
         asked.session = session::said(&parts.headers, asked.session.take());
         drop(bytes);

@@ -139,3 +139,29 @@ fn a_program_is_told_in_time_by_every_way_it_can_hear_and_its_word_stands_in_the
     let said = tent.ok(["testament", "ada"]);
     assert!(said.contains("- what to try next: \"the other half\""), "{said}");
 }
+
+/// Makes five of its six calls, waits for what it may be told, and makes the last.
+const SIX: &str = r#"for i in 1 2 3 4 5 6; do
+  [ $i = 6 ] && sleep 2
+  curl -sS "$OPENAI_BASE_URL/chat/completions" -H "Authorization: Bearer $OPENAI_API_KEY" \
+    -d "{\"model\":\"m\",\"max_tokens\":20,\"messages\":[{\"role\":\"user\",\"content\":\"page $i\"}]}" || exit 9
+done"#;
+
+#[test]
+fn a_line_stands_in_its_next_call_only_where_its_owner_lets_it() {
+    for tells in [false, true] {
+        let (tent, upstream, folder) = (Tent::bare(), Upstream::start(|_| Act::Honest), tempfile::tempdir().unwrap());
+        let args = if tells { &["--calls", "6", "--tell"][..] } else { &["--calls", "6"] };
+        let output = line(&tent, &upstream, folder.path(), args, SIX).output().unwrap();
+        assert!(output.status.success() && upstream.calls() == 6, "{}", told(&output));
+        let asked = upstream.last().1["messages"][0]["content"].clone();
+        let asked = asked.as_str().unwrap();
+        if tells {
+            let (before, line) = asked.split_once("\n\n").unwrap();
+            assert!(before == "page 6" && line.contains("because nearly all of its calls are used up"), "{asked}");
+            assert!(line.contains("/testament.txt"), "{line}");
+        } else {
+            assert_eq!(asked, "page 6");
+        }
+    }
+}
