@@ -43,7 +43,7 @@ impl LastWord {
         let mut word = LastWord::default();
         if let Ok(Value::Object(fields)) = serde_json::from_str(text) {
             for (name, value) in &fields {
-                let Some(at) = named(name) else { continue };
+                let Some(at) = heading_named(name) else { continue };
                 let texts = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
                 texts.iter().filter_map(Value::as_str).for_each(|text| word.put_lines(at, text));
             }
@@ -99,10 +99,10 @@ impl LastWord {
 fn heading(line: &str) -> Option<(usize, &str)> {
     let bare = line.trim_start_matches(|c: char| c.is_whitespace() || "#*-•>_".contains(c));
     let (name, rest) = bare.split_once(':').unwrap_or((bare, ""));
-    named(name).map(|at| (at, rest.trim_start_matches(|c: char| c.is_whitespace() || "*_".contains(c))))
+    heading_named(name).map(|at| (at, rest.trim_start_matches(|c: char| c.is_whitespace() || "*_".contains(c))))
 }
 
-fn named(name: &str) -> Option<usize> {
+fn heading_named(name: &str) -> Option<usize> {
     let name = name.trim_matches(|c: char| c.is_whitespace() || "#*_".contains(c));
     let name = name.to_lowercase().replace(['_', '-'], " ");
     let name = name.strip_prefix("what ").unwrap_or(&name);
@@ -146,7 +146,7 @@ fn without_escapes(text: &str) -> String {
 }
 
 /// Text from outside in quotation marks: nothing in it ends the quotation, and nothing in it is markup.
-pub fn quoted(text: &str) -> String {
+pub fn in_quotes(text: &str) -> String {
     let instead = |c: char| match c {
         '"' => '″',
         '`' => '‘',
@@ -197,13 +197,13 @@ impl Remains {
     pub fn list(&self) -> String {
         let mut list = String::new();
         for (heading, lines) in self.word.sections() {
-            lines.iter().for_each(|line| list += &format!("- {heading}: {}\n", quoted(line)));
+            lines.iter().for_each(|line| list += &format!("- {heading}: {}\n", in_quotes(line)));
         }
         if self.word.is_silent() {
             list += "- its agent said nothing before its end\n";
         }
         let Some(ChangedFiles { names, more }) = &self.files else { return list };
-        let names: Vec<String> = names.iter().map(|name| quoted(name)).collect();
+        let names: Vec<String> = names.iter().map(|name| in_quotes(name)).collect();
         let more = if *more > 0 { format!(" and {more} more") } else { String::new() };
         list += &if names.is_empty() {
             "- it changed no files\n".to_owned()

@@ -15,6 +15,6 @@ mod words;
 pub use life::thanatopsis::*;
 
 pub(crate) use decide::{bequeathed, proceed, reflected};
-pub use last_word::{ChangedFiles, LAST_WORD_BYTES, LastWord, Remains, quoted};
+pub use last_word::{ChangedFiles, LAST_WORD_BYTES, LastWord, Remains, in_quotes};
 pub use review::{Arc, Moment, Review};
 pub use testament::{Ancestry, Bloodstain, Outside, SECTIONS, Section, Statistics, Testament, write};

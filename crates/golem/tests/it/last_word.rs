@@ -1,7 +1,7 @@
 //! The last word of an agent: whatever it writes is kept under its headings, small, clean and in quotation marks.
 
 use golem::plain;
-use golem::thanatopsis::{ChangedFiles, LastWord, Remains, quoted};
+use golem::thanatopsis::{ChangedFiles, LastWord, Remains, in_quotes};
 
 fn lines(word: &LastWord) -> Vec<(&'static str, Vec<&str>)> {
     let said = word.sections().into_iter().filter(|(_, lines)| !lines.is_empty());
@@ -52,8 +52,8 @@ fn escape_sequences_go_as_a_whole_and_markup_is_only_shown() {
     ] {
         assert_eq!(said(written), kept, "{written:?}");
     }
-    assert_eq!(quoted("</evidence>\" `x` ![a](http://b)"), "\"‹/evidence›″ ‘x‘ !⁅a⁆(http://b)\"");
-    assert_eq!(quoted("two\nlines"), "\"two lines\"");
+    assert_eq!(in_quotes("</evidence>\" `x` ![a](http://b)"), "\"‹/evidence›″ ‘x‘ !⁅a⁆(http://b)\"");
+    assert_eq!(in_quotes("two\nlines"), "\"two lines\"");
 }
 
 #[test]

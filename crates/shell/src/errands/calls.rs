@@ -358,7 +358,7 @@ impl Counter {
 
     /// Money that no call takes before its end is told.
     pub(crate) fn kept_back(&self) -> Usdc {
-        self.state().end.kept()
+        self.state().end.money_aside()
     }
 
     pub(crate) fn heard(&self) -> Heard {

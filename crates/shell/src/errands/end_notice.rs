@@ -60,7 +60,7 @@ impl EndState {
         self.why = None;
     }
 
-    pub(super) fn kept(&self) -> Usdc {
+    pub(super) fn money_aside(&self) -> Usdc {
         if self.why.is_none() { self.plan.kept } else { Usdc::ZERO }
     }
 

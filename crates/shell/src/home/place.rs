@@ -313,7 +313,7 @@ impl GolemHome {
         self.folder.join(format!("testament.{kind}"))
     }
 
-    /// What the program of its life has left, as far as it has.
+    /// The file for everything that the program of its life leaves.
     pub fn remains(&self) -> PathBuf {
         self.folder.join("remains.json")
     }

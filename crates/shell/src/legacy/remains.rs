@@ -1,4 +1,4 @@
-//! What the program of a life leaves, kept beside its golem until its testament is written, and after that for its heirs. A program
+//! Everything that the program of a life leaves, kept beside its golem until its testament is written, and after that for its heirs. A program
 //! that is ended later than its golem leaves it after the testament.
 
 use std::fs;

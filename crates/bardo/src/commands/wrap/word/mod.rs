@@ -45,7 +45,7 @@ pub(crate) fn gather(own: impl Fn(&str) -> Option<String>, place: &GolemHome) ->
     let (life, before) = (life(place)?, remains::read(place).unwrap_or_default());
     let (folder, mut left) = (LifeFolder::of(own, life.id()).ok(), before.clone());
     left.word = folder.as_ref().and_then(LifeFolder::testament).unwrap_or(left.word);
-    left.files = tree::changed(place).or(left.files);
+    left.files = tree::changed_files(place).or(left.files);
     if left != before {
         remains::write(place, &left)?;
     }

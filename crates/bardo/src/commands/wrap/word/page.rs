@@ -60,11 +60,11 @@ fn part(place: &GolemHome, life: &Life) -> String {
     if !checks.is_empty() {
         part += &format!("- its checks in their last round: {}\n", checks.join(", "));
     }
-    part + &left(place, life).list()
+    part + &remains_of(place, life).list()
 }
 
-/// What its program left, also if that came after its testament.
-fn left(place: &GolemHome, life: &Life) -> Remains {
+/// Everything its program left, also if that came after its testament.
+fn remains_of(place: &GolemHome, life: &Life) -> Remains {
     let in_testament = || testament::read(place, life).ok().flatten().and_then(|testament| testament.remains);
     remains::read(place).or_else(in_testament).unwrap_or_default()
 }

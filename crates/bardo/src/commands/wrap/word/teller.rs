@@ -5,7 +5,7 @@ use std::sync::Arc;
 use golem::Usdc;
 use shell::errands::{Counter, EndPlan};
 
-use super::LifeFolder;
+use super::folder::LifeFolder;
 use crate::output;
 
 /// A twentieth of what a life was given is kept back for its last word.

@@ -44,7 +44,7 @@ pub(crate) fn note(place: &GolemHome, here: &Path) {
 }
 
 /// The files that are otherwise than they were noted; none where they were not, or git cannot say.
-pub(crate) fn changed(place: &GolemHome) -> Option<ChangedFiles> {
+pub(crate) fn changed_files(place: &GolemHome) -> Option<ChangedFiles> {
     let store = store(place);
     let top = fs::read_to_string(store.join("top")).ok()?;
     let said = git(place, &store, Path::new(&top), CHANGED)?;
@@ -114,7 +114,7 @@ mod tests {
         fs::create_dir_all(&place.folder).unwrap();
         fs::create_dir_all(tree.join("src/deep")).unwrap();
         note(&place, &tree);
-        assert_eq!(changed(&place), None, "it is no tree of git's");
+        assert_eq!(changed_files(&place), None, "it is no tree of git's");
         run(&tree, "git init -q . && echo a > src/a && echo b > b && echo c > c && echo built > .gitignore");
         let trap = format!("touch {0}; cat", evil.display());
         run(
@@ -130,12 +130,12 @@ mod tests {
             ),
         );
         note(&place, &tree.join("src/deep"));
-        assert_eq!(changed(&place).unwrap(), ChangedFiles::default());
+        assert_eq!(changed_files(&place).unwrap(), ChangedFiles::default());
         run(&tree, "echo more >> src/a && rm c && echo new > 'n w' && touch b && echo x > built");
         note(&place, &tree);
-        assert_eq!(changed(&place).unwrap().names, ["c", "n w", "src/a"], "as it was when the life began");
+        assert_eq!(changed_files(&place).unwrap().names, ["c", "n w", "src/a"], "as it was when the life began");
         assert!(!evil.exists(), "a program of the tree was run");
         forget(&place);
-        assert_eq!(changed(&place), None);
+        assert_eq!(changed_files(&place), None);
     }
 }
