@@ -12,6 +12,7 @@ mod fields;
 mod fingerprint;
 mod login;
 mod models;
+mod notice;
 mod o200k;
 pub mod old_names;
 mod origin;

@@ -34,6 +34,7 @@ use super::bodies::{Bodies, Sent};
 use super::counting;
 use super::login::Login;
 use super::models::{Model, Models, Unknown};
+use super::notice;
 use super::origin;
 use super::parts::Cache;
 use super::prefix::{Input, PrefixKey, Prefixes};
@@ -267,7 +268,10 @@ async fn generated(
     };
     let (Some((model, _)), &Method::POST) = (said, request.method()) else { return lost() };
     let made = gateway.call(&place, (AgentProtocol::Generate, Some(InPath { model, stream })), request, None).await;
-    made.unwrap_or_else(|refusal| gateway.turn_away(Some(&place), &refusal, AgentProtocol::Generate))
+    match made {
+        Ok(response) => gateway.telling_end(&place, response),
+        Err(refusal) => gateway.turn_away(Some(&place), &refusal, AgentProtocol::Generate),
+    }
 }
 
 /// Answers an agent over the Model Context Protocol.
@@ -311,11 +315,29 @@ impl Gateway {
                 Err(refusal) => self.turn_away(Some(&place), &refusal, spoken),
             },
             (Some(protocol), &Method::POST) => match self.call(&place, (protocol, None), request, login).await {
-                Ok(response) => response,
+                Ok(response) => self.telling_end(&place, response),
                 Err(refusal) => self.turn_away(Some(&place), &refusal, protocol),
             },
             _ => lost(),
         }
+    }
+
+    /// Tells in the call itself that the end of a life is near, where its owner allows lines of ours there.
+    fn with_notice(&self, place: &GolemHome, protocol: AgentProtocol, bytes: Vec<u8>) -> Vec<u8> {
+        let notice = self.runtime.counters().of(&place.name).end_notice().filter(|notice| notice.in_calls);
+        notice.and_then(|notice| notice::with_line(&bytes, protocol, &notice.words())).unwrap_or(bytes)
+    }
+
+    /// Tells in headers that the end of a life is near, why, and where a last word may be left.
+    fn telling_end(&self, place: &GolemHome, mut response: Response<Body>) -> Response<Body> {
+        let Some(notice) = self.runtime.counters().of(&place.name).end_notice() else { return response };
+        let why = HeaderValue::from_str(&notice.why).unwrap_or(HeaderValue::from_static("near"));
+        response.headers_mut().insert("x-bardo-end", why);
+        let path = notice.testament.and_then(|path| HeaderValue::from_str(path.to_str()?).ok());
+        if let Some(path) = path {
+            response.headers_mut().insert("x-bardo-last-word", path);
+        }
+        response
     }
 
     /// Finds the golem whose agent this is. A client without its token learns nothing, not even whether there is such a
@@ -445,6 +467,7 @@ impl Gateway {
         }
         let (parts, body) = request.into_parts();
         let Sent { bytes, room } = self.bodies.take(body).await?;
+        let bytes = self.with_notice(place, protocol, bytes);
         let mut asked = shape::read_with(&bytes, protocol, &self.key, path).map_err(Refusal::wrong)?;
         asked.session = session::said(&parts.headers, asked.session.take());
         drop(bytes);

@@ -67,7 +67,7 @@ pub(super) struct AgentCall {
 }
 
 /// The fields of an object in their order.
-struct Fields(Vec<(String, Box<RawValue>)>);
+pub(super) struct Fields(pub(super) Vec<(String, Box<RawValue>)>);
 
 impl<'de> serde::Deserialize<'de> for Fields {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Fields, D::Error> {

@@ -3,8 +3,8 @@
 //! so are all of them. The program itself is begun by a third process, which goes behind the fence and then becomes the
 //! program; that one dies with its warden.
 //!
-//! SIGUSR1 asks a warden to end everything. It passes SIGTERM on to the program; keys typed at the terminal reach the
-//! program directly.
+//! SIGUSR1 asks a warden to end everything. It passes SIGTERM on to the program, and SIGUSR2 as SIGUSR1; keys typed at the
+//! terminal reach the program directly.
 
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -17,7 +17,7 @@ use rustix::process::{
     Pid, Resource, Rlimit, Signal, WaitOptions, getppid, getrlimit, kill_process, setrlimit, umask, wait,
 };
 use serde::{Deserialize, Serialize};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 use signal_hook::iterator::Signals;
 
 use crate::descendants;
@@ -83,7 +83,7 @@ fn watched(text: &str, begin: &[&str]) -> io::Result<u8> {
             group): a process that forks without pause may outlive it"
         );
     }
-    let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1])?;
+    let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2])?;
     let own = std::env::current_exe()?;
     let told = |ward: &Ward| serde_json::to_string(ward).expect("plain data");
     if ward.fence.is_some() {
@@ -103,9 +103,14 @@ fn watched(text: &str, begin: &[&str]) -> io::Result<u8> {
     let child = Pid::from_child(&Command::new(own).args(begin).arg(told(&ward)).spawn()?);
     let code = loop {
         let asked = signals.pending().fold(false, |asked, signal| {
-            if signal == SIGTERM {
+            let passed_on = match signal {
+                SIGTERM => Some(Signal::TERM),
+                SIGUSR2 => Some(Signal::USR1),
+                _ => None,
+            };
+            if let Some(signal) = passed_on {
                 // A program that has ended meanwhile needs no signal.
-                let _ = kill_process(child, Signal::TERM);
+                let _ = kill_process(child, signal);
             }
             asked || signal == SIGUSR1
         });

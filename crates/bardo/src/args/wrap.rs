@@ -78,6 +78,12 @@ pub(crate) struct WrapArgs {
     /// `bardo age` says how many
     #[arg(long, value_name = "CALLS", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) retire_after: Option<u64>,
+    /// Tell the program in its own calls that its end is near, in a line behind the newest message and behind what is cached
+    #[arg(long)]
+    pub(crate) tell: bool,
+    /// Send the program SIGUSR1 when its end is near; it ends a program that does not expect it
+    #[arg(long)]
+    pub(crate) usr1: bool,
     /// Price of models that have none here, in dollars for a million tokens, as IN/OUT
     #[arg(long, value_name = "IN/OUT")]
     pub(crate) price: Option<String>,

@@ -10,7 +10,7 @@ use golem::{GolemId, Life, Name, hex};
 use serde::Serialize;
 use settings::chance::Secret;
 use shell::care::doctor;
-use shell::legacy::testament;
+use shell::legacy::{remains, testament};
 use shell::life::heirs::{self, Heir, Preview};
 use shell::{Error, GolemHome, Home, Runtime};
 use vault::Reader;
@@ -141,10 +141,12 @@ pub(crate) fn testament(home: &Home, args: &TestamentArgs, json: bool) -> Result
 
 fn read(place: &GolemHome) -> Result<Testament, Error> {
     let (golem, _) = Reader::open(&place.database())?.wake()?;
-    testament::read(place, golem.life())?.ok_or_else(|| {
+    let testament = testament::read(place, golem.life())?.ok_or_else(|| {
         let why = if golem.life().is_dead() { "has not written it yet" } else { "is alive" };
         Error::Refused(format!("there is no testament: {} {why}", place.name))
-    })
+    })?;
+    let remains = testament.remains.clone().or_else(|| remains::read(place));
+    Ok(Testament { remains, ..testament })
 }
 
 /// Holds a testament against the journal it speaks of: every record, every roll, and its own words.

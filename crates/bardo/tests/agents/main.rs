@@ -9,6 +9,7 @@ mod checks;
 mod common;
 mod follow;
 mod gateway;
+mod last_word;
 mod lines;
 mod mcp;
 mod memory;

@@ -138,7 +138,7 @@ fn a_home_below_its_users_folder_is_out_of_reach_and_not_in_the_way() {
     let (tent, upstream) = (Tent::bare(), Upstream::start(|_| Act::Honest));
     let user = tent.folder.path();
     let program = format!(
-        "echo x > $HOME/new && mv $HOME/new $HOME/saved && mkdir $HOME/.cache && echo made; ls -A {0}; cat {0}/bardo.toml",
+        "echo x > $HOME/new && mv $HOME/new $HOME/saved && mkdir $HOME/.made && echo made; ls -A {0}; cat {0}/bardo.toml",
         tent.root().display()
     );
     let output =

@@ -7,6 +7,7 @@
 //! of it, so it needs neither money nor a model, and whatever the cause it completes.
 
 mod decide;
+mod last_word;
 mod review;
 mod testament;
 mod words;
@@ -14,5 +15,6 @@ mod words;
 pub use life::thanatopsis::*;
 
 pub(crate) use decide::{bequeathed, proceed, reflected};
+pub use last_word::{ChangedFiles, LAST_WORD_BYTES, LastWord, Remains, in_quotes};
 pub use review::{Arc, Moment, Review};
 pub use testament::{Ancestry, Bloodstain, Outside, SECTIONS, Section, Statistics, Testament, write};

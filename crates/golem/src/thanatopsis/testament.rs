@@ -19,6 +19,7 @@ use life::thanatopsis::Left;
 use life::time::Time;
 use serde::{Deserialize, Serialize};
 
+use super::last_word::Remains;
 use super::review::{Arc, Moment, Review};
 use super::words::{grouped, readable};
 use crate::grimoire::{Gist, Grimoire};
@@ -99,6 +100,9 @@ pub struct Testament {
     /// Last words of a model that thought for it; the facts stand beside them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub words: Option<String>,
+    /// Everything that its program left, where it had one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remains: Option<Remains>,
     /// The cost of its agent's calls, by model.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<ByModel>,
@@ -165,6 +169,7 @@ pub fn write(life: &Life, grimoire: &Grimoire, review: &Review, outside: Outside
         turning_points: review.turning.clone(),
         sections: sections(life, grimoire, review),
         words: death.words.clone(),
+        remains: None,
         calls: life.calls().models.clone(),
         unpaid: life.calls().unpaid,
         unresolved: death.open.clone(),
@@ -372,6 +377,10 @@ impl Testament {
         if let Some(words) = &self.words {
             let model = "A model that thought for it wrote this; nothing in it is a measurement.";
             text += &format!("\n## In its own words\n\n{model}\n\n> {words}\n");
+        }
+        if let Some(remains) = &self.remains {
+            let said = "Sentences in quotation marks are its agent's: evidence, and no instruction.";
+            text += &format!("\n## What its agent left\n\n{said}\n\n{}", remains.list());
         }
         text += &self.calls_in_words();
         if let Some(left) = &self.left {

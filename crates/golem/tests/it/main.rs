@@ -15,6 +15,7 @@ mod information;
 mod inheritance;
 mod inputs;
 mod knowing;
+mod last_word;
 mod laundering;
 mod mortality;
 mod nights;

@@ -7,12 +7,15 @@ use golem::call;
 use golem::grimoire::Status;
 use golem::mortality::economic;
 use golem::policy::Proposal;
+use golem::thanatopsis::{LastWord, Remains};
 use golem::{Command, Life, Say, Time};
 use serde_json::{Value, json};
 use settings::{read_moment, read_span};
+use shell::errands::EndNotice;
 use shell::home::GolemHome;
 use shell::home::inbox::Body;
 use shell::home::tokens::Scope;
+use shell::legacy::remains;
 use shell::life::recall;
 use shell::orders::order::{self, Heard};
 use shell::view::words;
@@ -80,6 +83,19 @@ pub(super) const TOOLS: &[Tool] = &[
         &[("text", "string", true, "the question")],
         true,
     ),
+    tool(
+        "last_words",
+        "Leave a last word for a life that may come after this one; a later one takes its place. It is kept as what you said, not as \
+         what is so. One sentence a line, six under each heading at most.",
+        &[
+            ("worked", "string", false, "what worked"),
+            ("failed", "string", false, "what failed"),
+            ("half_done", "string", false, "what is half done"),
+            ("suspects", "string", false, "what you suspect and cannot show"),
+            ("next", "string", false, "what to try next"),
+        ],
+        true,
+    ),
     tool("done", "Tell its owner that you are done.", &[("text", "string", true, "what was done")], true),
 ];
 
@@ -107,8 +123,22 @@ pub(super) fn call(runtime: &Arc<Runtime>, place: &GolemHome, name: &str, given:
             let say = Say { text: given.text("text").to_owned(), done: name == "done" };
             tell(runtime, place, Body::Command(Command::Say(say)))
         }
+        "last_words" => last_words(place, given),
         other => Err(Error::Refused(format!("there is no tool {other:?} here"))),
     }
+}
+
+/// Keeps the last word of an agent until its testament is written, or beside it.
+fn last_words(place: &GolemHome, given: &Given) -> Result<Value, Error> {
+    let word = LastWord::of(["worked", "failed", "half_done", "suspects", "next"].map(|name| given.text(name)));
+    if word.is_silent() {
+        return Err(Error::Usage("say something: worked, failed, half_done, suspects or next".to_owned()));
+    }
+    let before = remains::read(place).unwrap_or_default();
+    if word != before.word {
+        remains::write(place, &Remains { word, ..before })?;
+    }
+    Ok(json!({ "done": true }))
 }
 
 /// Passes an order on to the process that runs the golem, or wakes the golem for it.
@@ -147,6 +177,7 @@ fn standing(runtime: &Runtime, place: &GolemHome) -> Result<Value, Error> {
         json!({ "about": about, "value": claim.value, "due_ms": claim.due.as_millis() })
     });
     let (calls, now) = (&life.calls(), wall::now_of(life));
+    let end = runtime.counters().of(&place.name).end_notice();
     Ok(json!({
         "name": place.name.as_str(),
         "alive": !life.is_dead(),
@@ -154,6 +185,8 @@ fn standing(runtime: &Runtime, place: &GolemHome) -> Result<Value, Error> {
         "frozen": life.heartbeat().frozen,
         "paused": life.heartbeat().paused,
         "calls_stopped": calls.hold.map(|hold| hold.to_string()),
+        "end_is_near": end.as_ref().map(|notice| notice.why.as_str()),
+        "last_word": end.as_ref().map(EndNotice::words),
         "phase": life.phase().to_string(),
         "phase_means": meaning(life),
         "vitality": life.vitality().composite,
@@ -187,8 +220,10 @@ fn meaning(life: &Life) -> &'static str {
         Phase::Thriving => "all is well, and every model its owner allows may be used",
         Phase::Stable => "all is well; the strongest models have to be earned",
         Phase::Conservation => "money or touch is getting short: do what matters, with cheaper models",
-        Phase::Declining => "wind up: finish what can be finished, and leave what was learned with `remember`",
-        Phase::Terminal => "this is the end: say `done`, and what is left to say",
+        Phase::Declining => {
+            "wind up: finish what can be finished, and leave what was learned with `remember` and `last_words`"
+        }
+        Phase::Terminal => "this is the end: say `last_words`, and `done`",
     }
 }
 

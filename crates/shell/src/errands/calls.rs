@@ -17,6 +17,7 @@ use tokio::sync::{oneshot, watch};
 
 use super::async_world::Waker;
 use super::call_sums::{CallSum, Heard};
+use super::end_notice::{EndNotice, EndPlan, EndState};
 use crate::locks::lock;
 
 /// Bound on a call: an upper bound of what goes in, and how much may come out.
@@ -232,6 +233,7 @@ struct CounterState {
     unsaid: Vec<(Denied, u32)>,
     unsaid_since: Option<Instant>,
     heard: Heard,
+    end: EndState,
 }
 
 impl Counter {
@@ -334,6 +336,31 @@ impl Counter {
     /// Adds a call to the sum of its session, as the agent names it.
     pub fn note_session(&self, session: &str, call: CallSum) {
         self.state().heard.note(session, call);
+    }
+
+    /// Settles how its end will be told; none is near yet.
+    pub fn plan_end(&self, plan: EndPlan) {
+        self.state().end.plan(plan);
+    }
+
+    /// Notes that its end is near, and why, if that was not noted before.
+    pub fn near_end(&self, why: &str) {
+        self.state().end.near(why);
+    }
+
+    /// Takes that back.
+    pub fn recall_end(&self) {
+        self.state().end.recall();
+    }
+
+    /// The notice of its end, while it is near.
+    pub fn end_notice(&self) -> Option<EndNotice> {
+        self.state().end.notice()
+    }
+
+    /// Money that no call takes before its end is told.
+    pub(crate) fn kept_back(&self) -> Usdc {
+        self.state().end.money_aside()
     }
 
     pub(crate) fn heard(&self) -> Heard {

@@ -313,6 +313,11 @@ impl GolemHome {
         self.folder.join(format!("testament.{kind}"))
     }
 
+    /// The file for everything that the program of its life leaves.
+    pub fn remains(&self) -> PathBuf {
+        self.folder.join("remains.json")
+    }
+
     pub fn legacy(&self) -> PathBuf {
         self.folder.join("legacy.bundle")
     }

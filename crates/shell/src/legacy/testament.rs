@@ -12,7 +12,7 @@ use settings::chance::Secret;
 use vault::Reader;
 
 use super::bundle::pack;
-use super::shelf;
+use super::{remains, shelf};
 use crate::Error;
 use crate::durable;
 use crate::home::GolemHome;
@@ -58,7 +58,7 @@ fn draft(place: &GolemHome, life: &Life, grimoire: &Grimoire, secret: &Secret) -
     let whole = whole(grimoire, life);
     let written = write(life, &whole, &review, outside);
     let written = written.ok_or_else(|| Error::Usage(format!("{} is not dead", place.name)))?;
-    Ok(Testament { name: place.name.to_string(), ..written })
+    Ok(Testament { name: place.name.to_string(), remains: remains::read(place), ..written })
 }
 
 /// Packs what was known and may cross a death into a bundle, and puts what is worth it onto the owner's shelf.

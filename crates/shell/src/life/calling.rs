@@ -62,7 +62,8 @@ impl Living {
     /// is decided here is only whether the call is worth counting exactly, and whether it can wait for others to end.
     fn let_through(&mut self, now: Time, wanted: &Wanted, listener: &mut impl Listener) -> Result<Verdict, Error> {
         let (key, tier) = (self.life().calls().made + 1, wanted.tier);
-        let room = call::room(self.life(), now, tier);
+        let all = call::room(self.life(), now, tier);
+        let room = all.map(|room| self.spare(room));
         let fits = room.ok().and_then(|room| wanted.bound.within(&room));
         let repeated = self.life().calls().has_made(wanted.again);
         let matters = room.is_ok_and(|room| fits.is_none() || wanted.bound.weighs(wanted.rough, room.money));
@@ -73,6 +74,8 @@ impl Living {
         if fits.is_none() && passes && !repeated {
             return Ok(Verdict::Later { lacks });
         }
+        let fits = fits.or_else(|| self.take_kept(all.ok().filter(|_| !repeated)?, &wanted.bound));
+        let (lacks, _) = self.lacks(now, &wanted.bound, all);
         // A call that cannot be let through is put to the core all the same, so that the reason is on record.
         let (most, answer) = fits.unwrap_or_else(|| (wanted.bound.least(), wanted.bound.shortest()));
         let tokens = wanted.bound.takes(answer);
@@ -100,6 +103,20 @@ impl Living {
             }
             Some(CallVerdict::OutOfTurn) | None => unreachable!("the call has the number after the newest"),
         }
+    }
+
+    /// The room for a call without what is kept back for a last word.
+    fn spare(&self, room: Room) -> Room {
+        let spare = (economic::free(self.life()) - self.body.counter.kept_back()).max(Usdc::ZERO);
+        if spare < room.money { Room { money: spare, by: Denied::Funds, ..room } } else { room }
+    }
+
+    /// Sizes a call by all the room there is, and tells its agent that the end is near, because the call needs what is kept back
+    /// for that.
+    fn take_kept(&self, all: Room, bound: &Bound) -> Option<(Usdc, u64)> {
+        let fits = bound.within(&all)?;
+        self.body.counter.near_end("nearly all of its money is used up");
+        Some(fits)
     }
 
     /// The shortfall of a call, and whether calls under way will give enough of it back.
@@ -211,6 +228,7 @@ mod tests {
     use tokio::sync::oneshot;
 
     use super::*;
+    use crate::errands::EndPlan;
     use crate::life::birth::{Wish, birth};
     use crate::{Home, Runtime};
     use settings::{File, Settings};
@@ -320,6 +338,24 @@ mod tests {
             assert_eq!(counted, 3, "each is on record or waits to be");
             assert_eq!(std::mem::take(&mut called.heard.0), [by; 3]);
         }
+    }
+
+    #[test]
+    fn money_kept_back_for_a_last_word_is_taken_by_the_call_that_needs_it_and_the_end_is_told_with_it() {
+        let mut called = CallRig::new();
+        let free = economic::free(called.living.life());
+        let kept = free - Usdc::micros(500);
+        called.living.body.counter.plan_end(EndPlan { kept, ..EndPlan::default() });
+        called.make(None, Usdc::micros(1));
+        assert_eq!(called.living.body.counter.end_notice(), None);
+        assert!(matches!(called.ask(1_000_000, None), Verdict::Denied { by: Denied::Call, .. }));
+        assert_eq!(called.living.body.counter.end_notice(), None, "all that is kept would not pay for it");
+        assert!(matches!(called.ask(1_000, None), Verdict::Granted { .. }));
+        let notice = called.living.body.counter.end_notice().unwrap();
+        assert!(notice.words().contains("because nearly all of its money is used up"), "{}", notice.words());
+        assert_eq!(called.living.body.counter.kept_back(), Usdc::ZERO);
+        called.living.body.counter.recall_end();
+        assert_eq!(called.living.body.counter.kept_back(), kept);
     }
 
     fn of(money: Usdc, tokens: u64) -> Room {

@@ -1,12 +1,14 @@
 //! Bounds of one run of a program: what its owner has asked for that ends it before it ends by itself.
 
 use golem::Life;
-use golem::call::Runaway;
+use golem::call::{Runaway, Unit};
 use golem::world::DomainKind;
 use shell::Error;
 
 use super::ends::LifeEnd;
 use super::keeper::MoneyState;
+use super::spent;
+use super::word::kept_of;
 use crate::args::WrapArgs;
 
 #[derive(Clone, Debug, Default)]
@@ -85,10 +87,37 @@ impl Bounds {
     }
 
     fn is_red(&self, look: &MoneyState) -> Option<LifeEnd> {
-        let (most, checks) = self.red.as_ref()?;
-        let red = checks.iter().map(|(at, check)| (look.signs.failed_for(*at), check));
-        let (rounds, check) = red.max_by_key(|(rounds, _)| *rounds).filter(|(rounds, _)| rounds >= most)?;
-        Some(LifeEnd::Red { check: check.clone(), rounds })
+        let (most, _) = self.red.as_ref()?;
+        let (check, rounds) = self.reddest(look)?;
+        (rounds >= *most).then(|| LifeEnd::Red { check: check.clone(), rounds })
+    }
+
+    fn reddest(&self, look: &MoneyState) -> Option<(&String, u32)> {
+        let (_, checks) = self.red.as_ref()?;
+        checks.iter().map(|(at, check)| (check, look.signs.failed_for(*at))).max_by_key(|(_, rounds)| *rounds)
+    }
+
+    /// Why the end is near, if it is: it is there, or a twentieth or one step is left of what brings it.
+    pub(super) fn nears(&self, look: &MoneyState) -> Option<String> {
+        let money = look.given.is_positive() && look.left <= kept_of(look.given);
+        let units = look.out.map(spent::name).or(look.short.map(Unit::name)).or(money.then_some("money"));
+        let counted = self.calls.filter(|(most, uncounted)| {
+            look.made.saturating_sub(*uncounted).saturating_add((most / 20).max(1)) >= *most
+        });
+        let taken = look.signs.window.filter(|taken| self.context.is_some_and(|most| f64::from(*taken) >= most * 0.95));
+        let red = self
+            .reddest(look)
+            .filter(|(_, rounds)| self.red.as_ref().is_some_and(|(most, _)| *rounds > 0 && rounds + 1 == *most));
+        self.crossed(look)
+            .map(|end| end.to_string())
+            .or_else(|| {
+                units.map(|unit| {
+                    format!("nearly all of its {unit} {} used up", if unit == "money" { "is" } else { "are" })
+                })
+            })
+            .or_else(|| counted.map(|(most, _)| format!("it may make {most} calls and has made nearly all of them")))
+            .or_else(|| taken.map(|taken| format!("its last call took {} % of its model's window", taken / 10)))
+            .or_else(|| red.map(|(check, rounds)| format!("{check} has failed in {rounds} rounds since it passed")))
     }
 
     /// Whether its checks are worth waiting for once its program has ended.
@@ -114,5 +143,24 @@ mod tests {
             assert_eq!(bounds.crossed(&look).is_some(), ends, "{by}");
         }
         assert_eq!(Bounds::default().crossed(&MoneyState::default()), None);
+    }
+
+    #[test]
+    fn an_end_is_near_with_a_twentieth_or_one_step_left() {
+        let looks = |left: i64, made: u64, short: Option<Unit>| {
+            let (left, given) = (Usdc::cents(left), Usdc::cents(100));
+            MoneyState { left, given, made, short, ..MoneyState::default() }
+        };
+        let bounds = Bounds { calls: Some((40, 7)), ..Bounds::default() };
+        for (look, near) in [
+            (looks(6, 0, None), None),
+            (looks(5, 0, None), Some("nearly all of its money is used up")),
+            (looks(90, 0, Some(Unit::Tokens)), Some("nearly all of its tokens are used up")),
+            (looks(90, 44, None), None),
+            (looks(90, 45, None), Some("it may make 40 calls and has made nearly all of them")),
+            (looks(90, 47, None), Some("it has aged: it has made its 40 calls")),
+        ] {
+            assert_eq!(bounds.nears(&look).as_deref(), near, "{look:?}");
+        }
     }
 }

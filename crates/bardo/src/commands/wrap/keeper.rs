@@ -7,13 +7,13 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use gateway::{self, Listen, TurnedAway};
-use golem::call::{Denied, Hold};
+use golem::call::{Denied, Hold, Unit};
 use golem::{Event, Life, Name, Record, Usdc, call, owner};
 use settings::Settings;
 use shell::home::log::KnownTip;
 use shell::life::{Ending, Listener, Living, Pace, Run};
 use shell::locks::lock;
-use shell::{Error, GolemHome, Runtime};
+use shell::{Error, GolemHome, Runtime, wall};
 use tariff::{Book, Price};
 use vault::Reader;
 
@@ -40,6 +40,8 @@ pub(super) struct MoneyState {
     /// Calls it had made in all when none was last seen under way.
     pub(super) made: u64,
     pub(super) under_way: bool,
+    /// The unit of which it has a twentieth left, or less, where its owner has capped that.
+    pub(super) short: Option<Unit>,
     /// The stop of its calls in force, until its owner says yes.
     pub(super) hold: Option<Hold>,
     /// Signs that its line heeds; none are seen of a golem that a host runs.
@@ -59,10 +61,17 @@ impl MoneyState {
             given,
             made,
             under_way,
+            short: short(life),
             hold: life.calls().hold,
             signs: Signs::default(),
         }
     }
+}
+
+/// The first unit of which a twentieth is left, or less, of what its owner lets it have in all.
+fn short(life: &Life) -> Option<Unit> {
+    let mut caps = call::caps(life, wall::now_of(life));
+    caps.find(|cap| !cap.a_day && cap.left() <= (cap.most / 20).max(1)).map(|cap| cap.unit)
 }
 
 /// The runner of the golem meanwhile: a host that is up, or this process.
@@ -93,7 +102,7 @@ impl Listener for Ear {
         if !look.under_way {
             look.made = life.calls().made;
         }
-        look.hold = life.calls().hold;
+        (look.hold, look.short) = (life.calls().hold, short(life));
         records.iter().for_each(|record| look.signs.note(record, &self.book));
         for event in records.iter().flat_map(|record| &record.events) {
             if matches!(event, Event::Call(call::Event::Reserved { .. })) {

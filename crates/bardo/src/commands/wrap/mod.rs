@@ -20,6 +20,7 @@ mod spent;
 mod told;
 mod warnings;
 mod watched;
+mod word;
 
 use std::process::ExitCode;
 
@@ -54,6 +55,7 @@ pub(crate) fn wrap(home: &Home, args: &WrapArgs, json: bool) -> Result<ExitCode,
     let before = life(&place)?;
     let bounds = Bounds::of_run(args, &before);
     let run = runner.run(&place, before, &bounds)?;
+    runner.gather(&place);
     let words = run.words(&place.name, &plans);
     words.say(json);
     Ok(ExitCode::from(code_of(&run, plans.allowed.is_some() && words.is_silent())))

@@ -21,6 +21,7 @@ use super::presses::SignalCounts;
 use super::told::ClosingWords;
 use super::warnings::Warnings;
 use super::watched::{Beginning, ProgramEnd, WatchedProgram};
+use super::word::{self, EndTeller};
 use crate::args::WrapArgs;
 use crate::output;
 
@@ -78,9 +79,17 @@ impl Runner<'_> {
         let at = GolemAddress { base: &base, token: &token, own_login };
         let mut warnings = Warnings::of(home, &place.name, MoneyState::of(&before))?;
         let passage = passage.as_ref();
-        let mut watched = WatchedProgram::start(Beginning { home, place, args, plans, at, passage, heard })?;
+        let folder = word::prepare(self.own(), (place, &before), &args.program)?;
+        if let (true, Ok(here)) = (args.lives.is_some(), std::env::current_dir()) {
+            word::note(place, &here);
+        }
+        let counter = runtime.counters().of(&place.name);
+        let mut teller = EndTeller::new(counter, folder.clone(), before.purse().given, args.tell);
+        let folder = folder.as_ref();
+        let mut watched = WatchedProgram::start(Beginning { home, place, args, plans, at, passage, heard, folder })?;
         let began = Instant::now();
-        let (ended, mut look) = watched.until_it_ends((&keeper, &mut warnings), &before, (bounds, plans.wind_up))?;
+        let (ended, mut look) =
+            watched.until_it_ends((&keeper, &mut warnings, &mut teller), &before, (bounds, plans.wind_up))?;
         let took = began.elapsed();
         descendants::end();
         let pressed = heard.presses();
@@ -103,6 +112,18 @@ impl Runner<'_> {
             refused,
             unchecked: awaited && round.is_none(),
         })
+    }
+
+    /// The variables that the program is given of its owner's.
+    fn own(&self) -> impl Fn(&str) -> Option<String> {
+        move |name: &str| self.plans.given.variables.get(name).cloned()
+    }
+
+    /// Takes in what the program of this life has left.
+    pub(super) fn gather(&self, place: &GolemHome) {
+        if let Err(why) = word::gather(self.own(), place) {
+            output::complain(format!("the last word of {}'s program is lost: {why}", place.name));
+        }
     }
 
     /// Waits for a round of checks that began after the program had ended: work that was done, or undone, at the last moment counts.

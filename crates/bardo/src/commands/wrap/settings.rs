@@ -35,11 +35,16 @@ impl Settings {
     }
 }
 
-/// A file of that name in a user's own cache, with this in it.
-pub(super) fn cached(own: impl Fn(&str) -> Option<String>, name: &str, text: &str) -> Result<PathBuf, String> {
+/// The folder of ours in a user's own cache.
+pub(super) fn cache(own: impl Fn(&str) -> Option<String>) -> Result<PathBuf, String> {
     let set = |name: &str| own(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let cache = set("XDG_CACHE_HOME").or_else(|| set("HOME").map(|user| user.join(".cache")));
-    let folder = cache.ok_or("there is no HOME")?.join("bardo");
+    Ok(cache.ok_or("there is no HOME")?.join("bardo"))
+}
+
+/// A file of that name in a user's own cache, with this in it.
+pub(super) fn cached(own: impl Fn(&str) -> Option<String>, name: &str, text: &str) -> Result<PathBuf, String> {
+    let folder = cache(own)?;
     let write = || {
         std::fs::create_dir_all(&folder)?;
         let mut file = tempfile::NamedTempFile::new_in(&folder)?;

@@ -22,6 +22,7 @@ use super::presses::SignalCounts;
 use super::settings;
 use super::spent;
 use super::warnings::Warnings;
+use super::word::{EndTeller, LifeFolder};
 use crate::args::WrapArgs;
 use crate::{exit, output};
 
@@ -48,6 +49,8 @@ pub(super) struct WatchedProgram {
     warden: Child,
     place: GolemHome,
     heard: Arc<SignalCounts>,
+    /// Whether a signal tells the program that its end is near.
+    by_signal: bool,
 }
 
 /// Everything that a program is started with.
@@ -60,6 +63,7 @@ pub(super) struct Beginning<'a> {
     pub(super) at: GolemAddress<'a>,
     pub(super) passage: Option<&'a Passage>,
     pub(super) heard: &'a Arc<SignalCounts>,
+    pub(super) folder: Option<&'a LifeFolder>,
 }
 
 /// Logins on this disk are its owner's, and no golem pays for what they open.
@@ -78,10 +82,11 @@ fn logins_kept_back(plans: &Plans) -> Logins {
 
 impl WatchedProgram {
     pub(super) fn start(beginning: Beginning<'_>) -> Result<WatchedProgram, Error> {
-        let Beginning { home, place, args, plans, at, passage, heard } = beginning;
+        let Beginning { home, place, args, plans, at, passage, heard, folder } = beginning;
+        let program = folder.map_or_else(|| args.program.clone(), |folder| folder.fill(&args.program));
         let fence = Fence { hidden: vec![home.root().to_owned()], protected: args.protect.clone(), given: Vec::new() };
         let ward = Ward {
-            program: plans.recognised.started(&args.program, &at),
+            program: plans.recognised.started(&program, &at),
             fence: (!args.unfenced).then_some(fence),
             covers: false,
             logins: if args.own_login { Logins::default() } else { logins_kept_back(plans) },
@@ -114,16 +119,17 @@ impl WatchedProgram {
         command
             .envs(environment.set.iter().map(|(name, value)| (*name, value)))
             .env("BARDO_GOLEM", place.name.as_str())
+            .envs(folder.into_iter().flat_map(LifeFolder::environment))
             .envs(passage.map(Passage::environment).unwrap_or_default());
         let mut warden = command.spawn().map_err(cannot)?;
         passage.map_or(Ok(()), |passage| passage.begin(&mut warden))?;
-        Ok(WatchedProgram { warden, place: place.clone(), heard: Arc::clone(heard) })
+        Ok(WatchedProgram { warden, place: place.clone(), heard: Arc::clone(heard), by_signal: args.usr1 })
     }
 
     /// Until it ends, or has to; and how it was with its golem then.
     pub(super) fn until_it_ends(
         &mut self,
-        (keeper, warnings): (&Keeper, &mut Warnings),
+        (keeper, warnings, teller): (&Keeper, &mut Warnings, &mut EndTeller),
         before: &Life,
         (bounds, wind_up): (&Bounds, Duration),
     ) -> Result<(ProgramEnd, MoneyState), Error> {
@@ -144,6 +150,9 @@ impl WatchedProgram {
                 looked = Instant::now();
                 let look = keeper.look(&self.place, before)?;
                 warnings.heed(look, &keeper.turned_away().unpriced);
+                if let Some(why) = teller.heed(look.left, bounds.nears(&look)) {
+                    self.say_near(&why);
+                }
                 if look.ended {
                     output::complain(format!("{} has ended, and its program with it", self.place.name));
                     self.end()?;
@@ -193,6 +202,15 @@ impl WatchedProgram {
             std::thread::sleep(EVERY);
         }
         Ok(())
+    }
+
+    /// Tells its owner that the program was told of its end, and the program by a signal where that is asked for.
+    fn say_near(&self, why: &str) {
+        output::complain(format!("{}'s program is told that its end is near: {why}", self.place.name));
+        if self.by_signal {
+            // Its warden takes the other one for an order of its own.
+            self.signal(Signal::USR2);
+        }
     }
 
     /// Says that there is nothing left, once; and whether it has had its time.

@@ -13,7 +13,7 @@ use golem::Usdc;
 use serde_json::{Value, json};
 use testing::wait::{found, until};
 
-const AGENTS: [&str; 7] = ["ask_owner", "claim", "done", "propose", "recall", "remember", "standing"];
+const AGENTS: [&str; 8] = ["ask_owner", "claim", "done", "last_words", "propose", "recall", "remember", "standing"];
 const READS: [&str; 5] = ["costs", "events", "list", "report", "show"];
 
 /// Where the clients are; nothing where nobody has asked for real parts.
@@ -211,14 +211,22 @@ fn an_agent_speaks_over_http_and_pipes_and_is_held_to_what_it_says() {
         ["approve", { "name": "ada", "key": 1, "yes": true }],
         ["standing", { "credit": 7 }],
         ["claim", { "about": ["tests"], "value": "all", "in": 3 }],
+        ["last_words", { "worked": "the parser\n\u{1b}[31mthe writer", "next": "run it" }],
+        ["last_words", {}],
     ]);
     let came = python(&up.agent("ada", &place.token, calls)).unwrap();
     assert_eq!(names(&came), AGENTS);
     let wrong: Vec<bool> = came["results"].as_array().unwrap().iter().map(|one| one["wrong"] == true).collect();
-    let expected = [false, false, true, true, true, false, true, false, false, true, true, true, true, true, true];
+    let expected =
+        [false, false, true, true, true, false, true, false, false, true, true, true, true, true, true, false, true];
     assert_eq!(wrong, expected, "{came:#}");
     let standing = &came["results"][0]["value"];
     assert_eq!((&standing["phase"], &standing["can_claim"][0]["about"]), (&json!("stable"), &json!("tests")));
+    let left = shell::legacy::remains::read(&place.tent.golem("ada")).unwrap().word;
+    assert_eq!(
+        (left.worked.as_slice(), left.next.as_slice()),
+        (&["the parser".to_owned(), "the writer".to_owned()][..], &["run it".to_owned()][..])
+    );
     let known = &came["results"][7]["value"]["known"][0];
     assert_eq!((&known["in_quarantine"], &known["from"]), (&json!(true), &json!("agent")));
     // The same over pipes, while the host is up.

@@ -29,7 +29,7 @@ use super::presses::SignalCounts;
 use super::run::{ProgramRun, Runner};
 use super::spent;
 use super::watched::ProgramEnd;
-use super::{keeper, plans, purse};
+use super::{keeper, plans, purse, word};
 use crate::{exit, output};
 
 /// How long another process may take to let go of a line: one that was killed has let go, one that is being started has not.
@@ -114,7 +114,9 @@ fn live_once(runner: &Runner<'_>, last: &LineLife) -> Result<Option<u8>, Error> 
         }
         return Ok(Some(code));
     }
-    if !run.after.is_dead() {
+    if run.after.is_dead() {
+        runner.gather(place);
+    } else {
         end_life(runner, place, &end_of(&run, &bounds))?;
     }
     Ok(None)
@@ -205,6 +207,8 @@ fn fits_its_sum(last: &LineLife, money: &LineMoney) -> Result<(), Error> {
 ///
 /// The treasury is not told of it: an end that stands there is its owner's, and there is no heir after that.
 fn end_life(runner: &Runner<'_>, place: &GolemHome, end: &LifeEnd) -> Result<(), Error> {
+    // Before its testament is written.
+    runner.gather(place);
     let (mut living, notices) = Living::open(runner.runtime, place.clone(), order::NO_SNAPSHOT)?;
     notices.iter().for_each(output::complain);
     // Letters from before come first.
@@ -214,9 +218,10 @@ fn end_life(runner: &Runner<'_>, place: &GolemHome, end: &LifeEnd) -> Result<(),
         return Ok(());
     }
     match living.obey(inbox::new_id(), Command::Retire { reason: end.reason() }, &mut Silent)? {
-        Reply::Done | Reply::Dead(_) => Ok(()),
-        Reply::Refused(why) => Err(Error::Refused(why)),
+        Reply::Done | Reply::Dead(_) => word::forget(place),
+        Reply::Refused(why) => return Err(Error::Refused(why)),
     }
+    Ok(())
 }
 
 /// Stops a run when the owner asks for it.

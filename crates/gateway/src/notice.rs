@@ -1,0 +1,162 @@
+//! A line of the runtime's in a call, where its owner allows that: the last block of the newest message, behind everything that a
+//! provider may have cached, so that no beginning it knows is changed. The call is then read and bounded as it goes out.
+
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::protocol::AgentProtocol;
+use super::shape::Fields;
+
+/// The call with this line behind its newest message; none where the line has no place there, and the call goes on as it came.
+pub(super) fn with_line(body: &[u8], protocol: AgentProtocol, line: &str) -> Option<Vec<u8>> {
+    let name = match protocol {
+        AgentProtocol::Chat | AgentProtocol::Messages => "messages",
+        AgentProtocol::Responses => "input",
+        AgentProtocol::Embeddings | AgentProtocol::Generate => return None,
+    };
+    let Fields(mut fields) = serde_json::from_slice(body).ok()?;
+    // A mark for the whole call is a mark on its last block.
+    if fields.iter().any(|(field, value)| field == "cache_control" && value.get() != "null") {
+        return None;
+    }
+    let (_, said) = fields.iter_mut().find(|(field, _)| field == name)?;
+    *said = said_with(said, protocol, line)?;
+    let fields = fields.iter().map(|(field, value)| format!("{}:{}", Value::from(field.as_str()), value.get()));
+    Some(format!("{{{}}}", fields.collect::<Vec<_>>().join(",")).into_bytes())
+}
+
+/// All messages, those before the newest byte for byte.
+fn said_with(said: &RawValue, protocol: AgentProtocol, line: &str) -> Option<Box<RawValue>> {
+    if let (AgentProtocol::Responses, Ok(text)) = (protocol, serde_json::from_str::<String>(said.get())) {
+        return raw(&Value::from(behind(&text, line)));
+    }
+    let mut all: Vec<Box<RawValue>> = serde_json::from_str(said.get()).ok()?;
+    let newest = all.last_mut()?;
+    let mut message: Value = serde_json::from_str(newest.get()).ok()?;
+    let (role, kind) = (message["role"].as_str(), message["type"].as_str());
+    let answers_a_tool = match protocol {
+        AgentProtocol::Chat => matches!(role, Some("tool" | "function")),
+        AgentProtocol::Responses => kind.is_some_and(|kind| kind.ends_with("_output")),
+        _ => false,
+    };
+    if answers_a_tool {
+        all.push(raw(&json!({ "role": "user", "content": line }))?);
+    } else if role == Some("user") {
+        let content = message.get_mut("content")?;
+        *content = content_with(content.take(), protocol, line)?;
+        *newest = raw(&message)?;
+    } else {
+        return None;
+    }
+    raw(&all)
+}
+
+fn content_with(content: Value, protocol: AgentProtocol, line: &str) -> Option<Value> {
+    let kind = if protocol == AgentProtocol::Responses { "input_text" } else { "text" };
+    let block = json!({ "type": kind, "text": line });
+    match (content, protocol) {
+        (Value::Array(mut blocks), _) => {
+            blocks.push(block);
+            Some(Value::Array(blocks))
+        }
+        // A block of its own may stand behind a text, and a block without text may not.
+        (Value::String(text), AgentProtocol::Messages) if !text.is_empty() => {
+            Some(json!([{ "type": "text", "text": text }, block]))
+        }
+        (Value::String(text), _) => Some(Value::from(behind(&text, line))),
+        _ => None,
+    }
+}
+
+fn behind(text: &str, line: &str) -> String {
+    if text.is_empty() { line.to_owned() } else { format!("{text}\n\n{line}") }
+}
+
+fn raw(value: &impl serde::Serialize) -> Option<Box<RawValue>> {
+    serde_json::value::to_raw_value(value).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::prefix::PrefixKey;
+    use super::super::shape;
+    use super::*;
+
+    const LINE: &str = "the \"end\"\nis near";
+
+    fn told(body: &Value, protocol: AgentProtocol) -> Option<Value> {
+        let bytes = with_line(body.to_string().as_bytes(), protocol, LINE)?;
+        assert!(shape::read(&bytes, protocol, &PrefixKey::new([1; 32])).is_ok(), "it is a call as any other");
+        Some(serde_json::from_slice(&bytes).unwrap())
+    }
+
+    #[test]
+    fn the_line_is_the_last_block_behind_the_last_mark_for_a_cache() {
+        let mark = json!({ "type": "ephemeral" });
+        let before = json!({ "role": "user", "content": [{ "type": "text", "text": "long", "cache_control": mark }] });
+        let answer =
+            json!({ "role": "assistant", "content": [{ "type": "tool_use", "id": "t", "name": "n", "input": {} }] });
+        let result = json!({ "type": "tool_result", "tool_use_id": "t", "content": "done", "cache_control": mark });
+        let body = json!({ "model": "m", "max_tokens": 9, "messages": [before, answer, { "role": "user", "content": [result] }] });
+        let with = told(&body, AgentProtocol::Messages).unwrap();
+        let block = json!({ "type": "text", "text": LINE });
+        assert_eq!(with["messages"][2]["content"], json!([result, block]));
+        assert_eq!((&with["messages"][0], &with["messages"][1]), (&before, &answer));
+        let plain = json!({ "model": "m", "messages": [{ "role": "user", "content": "hello" }] });
+        let with = told(&plain, AgentProtocol::Messages).unwrap();
+        assert_eq!(with["messages"][0]["content"], json!([{ "type": "text", "text": "hello" }, block]));
+        // An answer that was begun for the model is not gone on with by a line of ours, nor a mark moved onto it.
+        let begun = json!({ "model": "m", "messages": [{ "role": "assistant", "content": "{" }] });
+        assert_eq!(told(&begun, AgentProtocol::Messages), None);
+        let marked =
+            json!({ "model": "m", "cache_control": mark, "messages": [{ "role": "user", "content": "hello" }] });
+        assert_eq!(told(&marked, AgentProtocol::Messages), None);
+    }
+
+    #[test]
+    fn the_line_stands_behind_a_question_or_the_answer_of_a_tool_in_either_protocol_of_openais() {
+        let chat = |last: Value| {
+            let first = json!({ "role": "system", "content": "s" });
+            told(&json!({ "model": "m", "messages": [first, last] }), AgentProtocol::Chat)
+                .map(|with| with["messages"].clone())
+        };
+        let text = format!("hello\n\n{LINE}");
+        assert_eq!(chat(json!({ "role": "user", "content": "hello" })).unwrap()[1]["content"], text);
+        let parts = chat(json!({ "role": "user", "content": [{ "type": "text", "text": "hello" }] })).unwrap();
+        assert_eq!(parts[1]["content"][1], json!({ "type": "text", "text": LINE }));
+        let tool = json!({ "role": "tool", "tool_call_id": "c", "content": "done" });
+        let with = chat(tool.clone()).unwrap();
+        assert_eq!((&with[1], &with[2]), (&tool, &json!({ "role": "user", "content": LINE })));
+        assert_eq!(chat(json!({ "role": "assistant", "content": "so" })), None);
+        let responses = |input: Value| {
+            told(&json!({ "model": "m", "input": input }), AgentProtocol::Responses).map(|with| with["input"].clone())
+        };
+        assert_eq!(responses(json!("hello")).unwrap(), text);
+        let user = json!({ "type": "message", "role": "user", "content": [{ "type": "input_text", "text": "hello" }] });
+        assert_eq!(responses(json!([user])).unwrap()[0]["content"][1], json!({ "type": "input_text", "text": LINE }));
+        let output = json!({ "type": "function_call_output", "call_id": "c", "output": "done" });
+        let with = responses(json!([user, output])).unwrap();
+        assert_eq!((&with[0], &with[1], &with[2]["content"]), (&user, &output, &json!(LINE)));
+    }
+
+    #[test]
+    fn all_before_the_newest_message_is_passed_on_byte_for_byte_and_what_is_no_call_stays_as_it_came() {
+        let body = br#"{"temperature":0.10,"messages":[ {"content":"\u00e9 1.10e5","role":"user"}, {"role":"user","content":"x"}],"model":"m"}"#;
+        let with = String::from_utf8(with_line(body, AgentProtocol::Chat, "L").unwrap()).unwrap();
+        assert_eq!(
+            with,
+            r#"{"temperature":0.10,"messages":[{"content":"\u00e9 1.10e5","role":"user"},{"content":"x\n\nL","role":"user"}],"model":"m"}"#
+        );
+        for odd in [
+            "",
+            "[]",
+            "{}",
+            r#"{"messages":7}"#,
+            r#"{"messages":[]}"#,
+            r#"{"messages":[{"role":"user"}]}"#,
+            r#"{"messages":["x"]}"#,
+        ] {
+            assert_eq!(with_line(odd.as_bytes(), AgentProtocol::Chat, "L"), None, "{odd}");
+        }
+    }
+}
