@@ -22,6 +22,7 @@ use super::told::ClosingWords;
 use super::warnings::Warnings;
 use super::watched::{Beginning, ProgramEnd, WatchedProgram};
 use crate::args::WrapArgs;
+use crate::commands::branch::LineBranch;
 use crate::output;
 
 /// How often it is looked whether the checks have been run once more.
@@ -38,6 +39,8 @@ pub(super) struct Runner<'a> {
     pub(super) args: &'a WrapArgs,
     pub(super) plans: &'a Plans,
     pub(super) price: Option<Price>,
+    /// The branch that it works on, if it has one of its own.
+    pub(super) branch: Option<&'a LineBranch>,
     pub(super) heard: Arc<SignalCounts>,
 }
 
@@ -57,11 +60,15 @@ pub(super) struct ProgramRun {
 
 impl Runner<'_> {
     pub(super) fn run(&self, place: &GolemHome, before: Life, bounds: &Bounds) -> Result<ProgramRun, Error> {
-        let Runner { runtime, args, plans, price, ref heard } = *self;
+        let Runner { runtime, args, plans, price, branch, ref heard } = *self;
         let home = runtime.home();
-        if let Some(plan) = CheckPlan::read(place)?.filter(|_| !plans.protected.is_empty()) {
+        if let Some(plan) = CheckPlan::read(place)?.filter(|_| branch.is_some() || !plans.protected.is_empty()) {
             // What the program may not write to, what its checks run may not either.
-            CheckPlan { protect: plans.protected.clone(), ..plan }.write(place)?;
+            let plan = match branch {
+                Some(branch) => branch.narrow(plan, &plans.protected),
+                None => CheckPlan { protect: plans.protected.clone(), ..plan },
+            };
+            plan.write(place)?;
         }
         let (servers, own_login) = (&plans.servers[..], args.own_login);
         let wishes = KeeperWishes { servers, price, own_login, in_line: args.lives.is_some() };
@@ -78,7 +85,7 @@ impl Runner<'_> {
         let at = GolemAddress { base: &base, token: &token, own_login };
         let mut warnings = Warnings::of(home, &place.name, MoneyState::of(&before))?;
         let passage = passage.as_ref();
-        let mut watched = WatchedProgram::start(Beginning { home, place, args, plans, at, passage, heard })?;
+        let mut watched = WatchedProgram::start(Beginning { home, place, args, plans, at, passage, branch, heard })?;
         let began = Instant::now();
         let (ended, mut look) = watched.until_it_ends((&keeper, &mut warnings), &before, (bounds, plans.wind_up))?;
         let took = began.elapsed();
@@ -92,6 +99,7 @@ impl Runner<'_> {
         }
         let turned_away = keeper.turned_away();
         keeper.stop()?;
+        branch.map_or(Ok(()), LineBranch::watch)?;
         let refused = passage.map(Passage::refused);
         Ok(ProgramRun {
             after: life(place)?,
