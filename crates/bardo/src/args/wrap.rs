@@ -36,6 +36,10 @@ pub(crate) struct WrapArgs {
     /// End a life of a line once a call has taken so much of its model's window, such as 0.8
     #[arg(long, value_name = "PART", value_parser = part, requires = "lives")]
     pub(crate) context: Option<f64>,
+    /// End lives of a line by chance, the likelier the more calls they have made and the more of its model's window these take: half of
+    /// them by so many calls, where a call that takes its whole window counts as five
+    #[arg(long, value_name = "CALLS", value_parser = clap::value_parser!(u32).range(1..), requires = "lives")]
+    pub(crate) chance: Option<u32>,
     /// End a life of a line once a check that passed in it has failed in so many rounds since, one after the other
     #[arg(long, value_name = "ROUNDS", value_parser = clap::value_parser!(u32).range(1..), requires = "lives")]
     pub(crate) red: Option<u32>,

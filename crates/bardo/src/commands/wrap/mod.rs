@@ -3,6 +3,7 @@
 mod bounds;
 mod ends;
 mod funds;
+mod hazard;
 mod keeper;
 mod keys;
 mod known;

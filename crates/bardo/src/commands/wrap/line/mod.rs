@@ -103,7 +103,7 @@ fn hold_line(first: &GolemHome) -> Result<File, Error> {
 fn live_once(runner: &Runner<'_>, last: &LineLife) -> Result<Option<u8>, Error> {
     let LineLife { place, life, .. } = last;
     purse::amend(runner.runtime, runner.args, place, life)?;
-    let bounds = Bounds::of_life(runner.args, life)?;
+    let bounds = Bounds::of_life(runner.args, place, life)?;
     // A kill may have come before the end was on record.
     let book = runner.runtime.home().book()?;
     let due = bounds.crossed(&keeper::so_far(place, life, &book)?);
