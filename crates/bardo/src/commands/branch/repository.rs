@@ -35,7 +35,7 @@ impl Repository {
         Ok(Repository { root: root.to_owned(), own, common })
     }
 
-    /// The branch that the owner is on, in full, or the commit if it is none.
+    /// The branch that the owner is on, in full, or the commit where there is no branch.
     pub(super) fn head(&self) -> Result<String, Error> {
         let path = self.own.join("HEAD");
         let text = fs::read_to_string(&path).map_err(Error::io("cannot read", &path))?;
