@@ -51,6 +51,21 @@ pub(crate) fn lay_over(file: &Path, over: &[PathBuf]) -> io::Result<()> {
     linux::lay_over(file, over)
 }
 
+/// Trees that a program may read and not write to, but for the places in them that stay open. Where it can be mounted, no folder
+/// around a tree is any different for it, which no rule of Landlock's alone can do.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SealedTrees {
+    /// None of them lies in another.
+    pub trees: Vec<PathBuf>,
+    pub open: Vec<PathBuf>,
+}
+
+/// Mounts these trees over themselves so that they can only be read, in a process that has covered something. What was covered in
+/// them stays so.
+pub(crate) fn seal(sealed: &SealedTrees) -> io::Result<()> {
+    linux::seal(sealed)
+}
+
 /// Leaves this process's network for an empty one of its own, which a process that has covered something may do.
 pub(crate) fn own_network() -> io::Result<()> {
     linux::own_network()
@@ -127,10 +142,13 @@ mod linux {
         RulesetCreatedAttr, RulesetStatus, Scope,
     };
 
-    use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_bind, mount_change};
+    use rustix::fs::{StatVfsMountFlags, statvfs};
+    use rustix::mount::{
+        MountFlags, MountPropagationFlags, mount, mount_bind, mount_bind_recursive, mount_change, mount_remount,
+    };
     use rustix::thread::{CapabilitySet, UnshareFlags, capabilities, set_capabilities};
 
-    use super::{Fence, Ways};
+    use super::{Fence, SealedTrees, Ways};
 
     /// The newest rights this program knows of; a kernel that knows fewer keeps to those.
     const KNOWN: ABI = ABI::V6;
@@ -200,6 +218,23 @@ mod linux {
 
     pub(super) fn lay_over(file: &Path, over: &[PathBuf]) -> io::Result<()> {
         over.iter().try_for_each(|path| Ok(mount_bind(file, path)?))
+    }
+
+    pub(super) fn seal(sealed: &SealedTrees) -> io::Result<()> {
+        for path in sealed.trees.iter().chain(&sealed.open) {
+            mount_bind_recursive(path, path)?;
+        }
+        // Only now, because what is mounted out of a tree that can only be read can only be read too.
+        for tree in &sealed.trees {
+            let has = statvfs(tree)?.f_flag;
+            let mut flags = MountFlags::BIND | MountFlags::RDONLY;
+            // A user namespace may take nothing off what its parent has mounted.
+            flags.set(MountFlags::NOSUID, has.contains(StatVfsMountFlags::NOSUID));
+            flags.set(MountFlags::NODEV, has.contains(StatVfsMountFlags::NODEV));
+            flags.set(MountFlags::NOEXEC, has.contains(StatVfsMountFlags::NOEXEC));
+            mount_remount(tree, flags, c"")?;
+        }
+        Ok(())
     }
 
     /// Unshares a view (of files or networks), under the same user and group as before.
@@ -272,6 +307,10 @@ mod linux {
     }
 
     pub(super) fn cover(_: &[std::path::PathBuf]) -> std::io::Result<()> {
+        Err(std::io::ErrorKind::Unsupported.into())
+    }
+
+    pub(super) fn seal(_: &super::SealedTrees) -> std::io::Result<()> {
         Err(std::io::ErrorKind::Unsupported.into())
     }
 

@@ -21,7 +21,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 use signal_hook::iterator::Signals;
 
 use crate::descendants;
-use crate::fence::{self, Fence};
+use crate::fence::{self, Fence, SealedTrees};
 use crate::network::{Apart, Leaving};
 use crate::termination::Reach;
 
@@ -47,6 +47,10 @@ pub struct Ward {
     /// Whether hidden places are covered, which is better and not possible everywhere.
     #[serde(default)]
     pub covers: bool,
+    /// Trees that the program may only read, but for places in them: mounted so where hidden places are covered, and protected by the
+    /// fence elsewhere. That takes a fence.
+    #[serde(default)]
+    pub sealed: SealedTrees,
     /// Logins of the owner, over which another file is mounted wherever that is possible, so that they open nothing.
     #[serde(default)]
     pub logins: Logins,
@@ -143,7 +147,8 @@ pub fn enter(text: &str) -> ExitCode {
         Some(fence) if ward.program.is_empty() => {
             let opens = || ward.apart.as_ref().is_none_or(|apart| apart.open().is_ok());
             let lays = || fence::lay_over(&ward.logins.instead, &ward.logins.files).is_ok();
-            Ok(fence::cover(&fence.hidden).is_ok() && lays() && opens())
+            let seals = || fence::seal(&ward.sealed).is_ok();
+            Ok(fence::cover(&fence.hidden).is_ok() && lays() && seals() && opens())
         }
         _ => match become_it(&ward)? {},
     });
@@ -194,20 +199,25 @@ fn become_it(ward: &Ward) -> io::Result<std::convert::Infallible> {
     }
     let (program, told) = ward.program.split_first().ok_or_else(|| io::Error::other("no program"))?;
     if let Some(fence) = &ward.fence {
-        let hidden = if ward.covers {
+        let narrowed = if ward.covers {
             // The folder is entered once more, because a process inside a covered folder stands beneath the cover.
             let here = std::env::current_dir()?;
             let leaving = ward.apart.as_ref().map(Apart::prepare).transpose()?;
             fence::cover(&fence.hidden)?;
             fence::lay_over(&ward.logins.instead, &ward.logins.files)?;
+            fence::seal(&ward.sealed)?;
             leaving.map_or(Ok(()), leave)?;
             let inside = |_| io::Error::other("the program cannot be started inside the home it is kept from");
             std::env::set_current_dir(here).map_err(inside)?;
-            Vec::new()
+            Fence { hidden: Vec::new(), ..fence.clone() }
         } else {
-            fence.hidden.clone()
+            let (protected, given) = (
+                [&fence.protected[..], &ward.sealed.trees[..]].concat(),
+                [&fence.given[..], &ward.sealed.open[..]].concat(),
+            );
+            Fence { protected, given, ..fence.clone() }
         };
-        if !fence::raise(&Fence { hidden, ..fence.clone() })? {
+        if !fence::raise(&narrowed)? {
             eprintln!("bardo: this kernel has no Landlock: the program can reach whatever you can, this home included");
         } else if !ward.covers {
             say_narrow(&fence.hidden);

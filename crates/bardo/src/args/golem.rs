@@ -176,6 +176,14 @@ pub(crate) enum GolemVerb {
     Retire(Retire),
     /// Make an heir of a dead golem, from what it left
     Successor(Successor),
+    /// Merge the branch of its line into the branch you are on, once you have seen what it changes; without hooks and filters
+    Merge {
+        /// A golem of the line
+        name: String,
+        /// Do not ask
+        #[arg(long)]
+        yes: bool,
+    },
     /// Put a dead golem away: out of the list and the screens, with everything it left
     Bury {
         name: String,

@@ -36,9 +36,20 @@ pub(crate) struct WrapArgs {
     /// End a life of a line once a call has taken so much of its model's window, such as 0.8
     #[arg(long, value_name = "PART", value_parser = part, requires = "lives")]
     pub(crate) context: Option<f64>,
+    /// End lives of a line by chance, the likelier the more calls they have made and the more of its model's window these take: half of
+    /// them by so many calls, where a call that takes its whole window counts as five
+    #[arg(long, value_name = "CALLS", value_parser = clap::value_parser!(u32).range(1..), requires = "lives")]
+    pub(crate) chance: Option<u32>,
     /// End a life of a line once a check that passed in it has failed in so many rounds since, one after the other
     #[arg(long, value_name = "ROUNDS", value_parser = clap::value_parser!(u32).range(1..), requires = "lives")]
     pub(crate) red: Option<u32>,
+    /// Have the lives of a line work in a git worktree beside your own, on a branch called bardo/NAME; your own tree and branch stay
+    /// as they are until `bardo golem merge`
+    #[arg(long, requires = "lives")]
+    pub(crate) branch: bool,
+    /// A folder or file that git does not carry, such as node_modules or .env, to link into that worktree; may be given again
+    #[arg(long, value_name = "PATH", requires = "branch")]
+    pub(crate) link: Vec<PathBuf>,
     /// The golem, new or one to go on with; without one it is the program's own, called like it. Several programs share one, as a
     /// purse, while `bardo up` runs
     #[arg(long, visible_alias = "purse")]

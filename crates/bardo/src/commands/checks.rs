@@ -32,6 +32,7 @@ pub(crate) fn plan(check: &[String], number: &[String]) -> Result<Option<CheckPl
         limit: checks::LIMIT.as_secs(),
         commands,
         protect: Vec::new(),
+        given: Vec::new(),
     }))
 }
 
@@ -81,6 +82,7 @@ fn changed(plan: Option<CheckPlan>, checks: &[Check], set: &[String], limit: Opt
         limit: checks::LIMIT.as_secs(),
         commands: BTreeMap::new(),
         protect: Vec::new(),
+        given: Vec::new(),
     };
     let mut plan = plan.unwrap_or_else(fresh);
     for flag in set {

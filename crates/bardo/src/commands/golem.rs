@@ -28,7 +28,7 @@ use vault::Reader;
 use crate::args::{Chosen, GolemVerb, New, Restore, WorldKind};
 use crate::commands::checks::Claim;
 use crate::commands::{
-    birth, checks, connect, cost_tree, costs, export, heirs, list, outside, owner, plot, report, run, talk,
+    birth, branch, checks, connect, cost_tree, costs, export, heirs, list, outside, owner, plot, report, run, talk,
 };
 use crate::named;
 use crate::output::{self, count, date, line, plain, portrait, sentence};
@@ -74,6 +74,7 @@ pub(crate) fn dispatch(home: &Home, verb: GolemVerb, json: bool) -> Result<ExitC
         GolemVerb::Bury { name, unfinished } => bury(&named::golem(home, &name)?, unfinished, json),
         GolemVerb::Unbury { name } => unbury(&named::golem(home, &name)?, json),
         GolemVerb::Retire(retire) => owner::retire(home, &retire, json),
+        GolemVerb::Merge { name, yes } => branch::merge(home, &name, yes, json),
         GolemVerb::Successor(args) => heirs::successor(home, &args, json),
         GolemVerb::Release { name } => release(&named::golem(home, &name)?, json),
         GolemVerb::Join { name } => join(home, &named::golem(home, &name)?, json),

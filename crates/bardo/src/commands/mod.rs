@@ -4,6 +4,7 @@ pub(crate) mod age;
 mod answers;
 pub(crate) mod bench;
 mod birth;
+mod branch;
 pub(crate) mod checks;
 pub(crate) mod config;
 pub(crate) mod connect;

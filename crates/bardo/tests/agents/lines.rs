@@ -182,6 +182,10 @@ fn a_life_ends_by_its_age_by_a_check_gone_red_and_by_a_loop() {
     let aged = end("ann", &["--context", "0.001"], &asks);
     assert!(aged.starts_with("line: context, it has aged"), "{aged}");
     assert_eq!(end("ben", &["--retire-after", "1"], &asks), "line: calls, it has aged: it has made its call");
+    // Where half of all lives end by three calls, none has four hundred.
+    let many = format!("for i in $(seq 1 400); do\n{STEP}\ndone").replace("step of", "step $i of");
+    let by_chance = end("eve", &["--chance", "3", "--set", "policy.calls_leap=0"], &many);
+    assert_eq!(by_chance, "line: chance, it has aged, and chance has ended it");
     let flips = "touch ok; sleep 3; rm ok; sleep 60";
     let red = end("cyd", &["--check", "tests=test -f ok", "--red", "2"], flips);
     assert!(red.starts_with("line: red, tests passed in it, and then failed in "), "{red}");

@@ -2,6 +2,7 @@
 //! carried out by programs.
 
 mod attempts;
+mod branch;
 mod carried;
 mod chain;
 mod checks;

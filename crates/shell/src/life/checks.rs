@@ -37,6 +37,9 @@ pub struct CheckPlan {
     /// Paths that neither its agent nor a command of a check may write to.
     #[serde(default)]
     pub protect: Vec<PathBuf>,
+    /// Places in protected ones that a command of a check may write to all the same.
+    #[serde(default)]
+    pub given: Vec<PathBuf>,
 }
 
 impl CheckPlan {
@@ -85,7 +88,7 @@ pub(super) fn runner(place: &GolemHome, stop: Arc<AtomicBool>) -> Runner {
         };
         // The program under a check may be the work of the agent that is judged by it.
         let hidden = vec![place.home().root().to_owned()];
-        let fence = Fence { hidden, protected: plan.protect.clone(), given: Vec::new() };
+        let fence = Fence { hidden, protected: plan.protect.clone(), given: plan.given.clone() };
         let said: Vec<CheckResult> = std::thread::scope(|scope| {
             let running: Vec<_> = checks.iter().map(|check| scope.spawn(|| run(&plan, check, &fence, &stop))).collect();
             running.into_iter().map(|one| one.join().expect("running a program does not panic")).collect()
@@ -136,7 +139,7 @@ mod tests {
 
     fn said(line: &str, says: Says) -> CheckResult {
         let commands = BTreeMap::from([("it".to_owned(), line.to_owned())]);
-        let plan = CheckPlan { folder: "/".into(), limit: 2, commands, protect: Vec::new() };
+        let plan = CheckPlan { folder: "/".into(), limit: 2, commands, protect: Vec::new(), given: Vec::new() };
         run(&plan, &Check { name: "it".to_owned(), says }, &Fence::default(), &AtomicBool::new(false))
     }
 
@@ -163,7 +166,7 @@ mod tests {
     fn a_check_that_cannot_be_run_neither_passes_nor_fails() {
         for (folder, command) in [("/", None), ("/no/such/folder", Some("true"))] {
             let commands = command.map(|line| ("it".to_owned(), line.to_owned())).into_iter().collect();
-            let plan = CheckPlan { folder: folder.into(), limit: 2, commands, protect: Vec::new() };
+            let plan = CheckPlan { folder: folder.into(), limit: 2, commands, protect: Vec::new(), given: Vec::new() };
             let check = Check { name: "it".to_owned(), says: Says::Pass };
             let result = run(&plan, &check, &Fence::default(), &AtomicBool::new(false));
             assert_eq!(result.value, None, "{}", result.text);

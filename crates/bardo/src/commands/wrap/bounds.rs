@@ -3,9 +3,11 @@
 use golem::Life;
 use golem::call::{Runaway, Unit};
 use golem::world::DomainKind;
-use shell::Error;
+use settings::chance::Secret;
+use shell::{Error, GolemHome};
 
 use super::ends::LifeEnd;
+use super::hazard;
 use super::keeper::MoneyState;
 use super::spent;
 use super::word::kept_of;
@@ -19,6 +21,8 @@ pub(super) struct Bounds {
     until: Option<(usize, String)>,
     /// The part of a window that a call may take, in thousandths.
     context: Option<f64>,
+    /// The age by its calls at which chance ends it.
+    chance: Option<u64>,
     /// Rounds in which a check that passed may fail, and the checks that pass or fail, with their places.
     red: Option<(u32, Vec<(usize, String)>)>,
     /// Whether a loop ends it; otherwise its owner is asked.
@@ -32,9 +36,9 @@ impl Bounds {
     }
 
     /// The bounds of a life of a line, which counts from its birth on.
-    pub(super) fn of_life(args: &WrapArgs, life: &Life) -> Result<Bounds, Error> {
+    pub(super) fn of_life(args: &WrapArgs, place: &GolemHome, life: &Life) -> Result<Bounds, Error> {
         let domains = &life.birth().world.domains;
-        let place = |check: &String| {
+        let index = |check: &String| {
             let found = domains.iter().position(|spec| spec.name == *check && spec.kind == DomainKind::Direction);
             found.map(|at| (at, check.clone())).ok_or_else(|| {
                 Error::Usage(format!(
@@ -44,10 +48,12 @@ impl Bounds {
                 ))
             })
         };
-        let until = args.until.as_ref().map(place).transpose()?;
+        let until = args.until.as_ref().map(index).transpose()?;
         let checks = domains.iter().enumerate().filter(|(_, spec)| spec.kind == DomainKind::Direction);
         let checks = checks.map(|(at, spec)| (at, spec.name.clone())).collect();
+        let secret = args.chance.map(|half| Secret::load(&place.secret()).map(|secret| (half, secret))).transpose()?;
         Ok(Bounds {
+            chance: secret.map(|(half, secret)| hazard::last_age(half, &secret, life.id())),
             calls: args.retire_after.map(|most| (most, 0)),
             until,
             context: args.context.map(|part| part * 1_000.0),
@@ -84,6 +90,7 @@ impl Bounds {
             .or_else(|| self.is_red(look))
             .or_else(|| taken.map(|taken| LifeEnd::Context { taken }))
             .or_else(|| self.calls.and_then(made))
+            .or_else(|| self.chance.filter(|last| look.signs.age > *last).map(|_| LifeEnd::Chance))
     }
 
     fn is_red(&self, look: &MoneyState) -> Option<LifeEnd> {

@@ -23,6 +23,8 @@ pub(super) enum LifeEnd {
     Calls { most: u64 },
     /// The newest call took so many thousandths of its model's window.
     Context { taken: u32 },
+    /// Chance, which its owner asked for, at an age by its calls.
+    Chance,
     /// A check that passed in it has failed in so many rounds since.
     Red { check: String, rounds: u32 },
     /// Calls ran away, and were stopped.
@@ -39,6 +41,7 @@ impl LifeEnd {
             LifeEnd::Itself { .. } => "itself",
             LifeEnd::Calls { .. } => "calls",
             LifeEnd::Context { .. } => "context",
+            LifeEnd::Chance => "chance",
             LifeEnd::Red { .. } => "red",
             LifeEnd::Looped { .. } => "loop",
         }
@@ -63,6 +66,7 @@ impl fmt::Display for LifeEnd {
             LifeEnd::Context { taken } => {
                 write!(f, "it has aged: its last call took {} % of its model's window", taken / 10)
             }
+            LifeEnd::Chance => write!(f, "it has aged, and chance has ended it"),
             LifeEnd::Red { check, rounds: 1 } => write!(f, "{check} passed in it, and then failed"),
             LifeEnd::Red { check, rounds } => {
                 write!(f, "{check} passed in it, and then failed in {rounds} rounds")
@@ -137,6 +141,7 @@ mod tests {
                 LineGoesOn::Yes,
                 "it has aged: its last call took 83 % of its model's window",
             ),
+            (LifeEnd::Chance, LineGoesOn::Yes, "it has aged, and chance has ended it"),
             (
                 LifeEnd::Red { check: "tests".to_owned(), rounds: 5 },
                 LineGoesOn::Yes,

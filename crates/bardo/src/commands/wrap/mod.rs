@@ -3,6 +3,7 @@
 mod bounds;
 mod ends;
 mod funds;
+mod hazard;
 mod keeper;
 mod keys;
 mod known;
@@ -46,7 +47,7 @@ pub(crate) fn wrap(home: &Home, args: &WrapArgs, json: bool) -> Result<ExitCode,
         output::complain(format!("made a home at {}", home.root().display()));
     }
     let runtime = &Runtime::of(home);
-    let runner = |heard| Runner { runtime, args, plans: &plans, price, heard };
+    let runner = |heard| Runner { runtime, args, plans: &plans, price, branch: None, heard };
     if args.lives.is_some() {
         return line::live(&runner(SignalCounts::listen()?), json);
     }

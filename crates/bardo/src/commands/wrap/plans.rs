@@ -14,6 +14,7 @@ use super::passage::Allowed;
 use super::rations;
 use super::servers::{self, Own};
 use crate::args::WrapArgs;
+use crate::commands::branch::LineBranch;
 use crate::commands::checks;
 use crate::output;
 
@@ -88,6 +89,9 @@ impl Plans {
 fn line_fits(home: &Home, args: &WrapArgs) -> Result<(), Error> {
     if args.lives.is_some() {
         no_host(home)?;
+    }
+    if args.branch {
+        LineBranch::fits_here()?;
     }
     if args.share.is_some_and(|share| !share.is_positive()) {
         return Err(Error::Usage(

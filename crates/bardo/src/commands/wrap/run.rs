@@ -23,6 +23,7 @@ use super::warnings::Warnings;
 use super::watched::{Beginning, ProgramEnd, WatchedProgram};
 use super::word::{self, EndTeller};
 use crate::args::WrapArgs;
+use crate::commands::branch::LineBranch;
 use crate::output;
 
 /// How often it is looked whether the checks have been run once more.
@@ -39,6 +40,8 @@ pub(super) struct Runner<'a> {
     pub(super) args: &'a WrapArgs,
     pub(super) plans: &'a Plans,
     pub(super) price: Option<Price>,
+    /// The branch that it works on, if it has one of its own.
+    pub(super) branch: Option<&'a LineBranch>,
     pub(super) heard: Arc<SignalCounts>,
 }
 
@@ -58,12 +61,9 @@ pub(super) struct ProgramRun {
 
 impl Runner<'_> {
     pub(super) fn run(&self, place: &GolemHome, before: Life, bounds: &Bounds) -> Result<ProgramRun, Error> {
-        let Runner { runtime, args, plans, price, ref heard } = *self;
+        let Runner { runtime, args, plans, price, branch, ref heard } = *self;
         let home = runtime.home();
-        if let Some(plan) = CheckPlan::read(place)?.filter(|_| !plans.protected.is_empty()) {
-            // What the program may not write to, what its checks run may not either.
-            CheckPlan { protect: plans.protected.clone(), ..plan }.write(place)?;
-        }
+        self.narrow_checks(place)?;
         let (servers, own_login) = (&plans.servers[..], args.own_login);
         let wishes = KeeperWishes { servers, price, own_login, in_line: args.lives.is_some() };
         let keeper = Keeper::of(runtime, place, wishes)?;
@@ -80,13 +80,12 @@ impl Runner<'_> {
         let mut warnings = Warnings::of(home, &place.name, MoneyState::of(&before))?;
         let passage = passage.as_ref();
         let folder = word::prepare(self.own(), (place, &before), &args.program)?;
-        if let (true, Ok(here)) = (args.lives.is_some(), std::env::current_dir()) {
-            word::note(place, &here);
-        }
+        self.note_files(place);
         let counter = runtime.counters().of(&place.name);
         let mut teller = EndTeller::new(counter, folder.clone(), before.purse().given, args.tell);
         let folder = folder.as_ref();
-        let mut watched = WatchedProgram::start(Beginning { home, place, args, plans, at, passage, heard, folder })?;
+        let mut watched =
+            WatchedProgram::start(Beginning { home, place, args, plans, at, passage, branch, heard, folder })?;
         let began = Instant::now();
         let (ended, mut look) =
             watched.until_it_ends((&keeper, &mut warnings, &mut teller), &before, (bounds, plans.wind_up))?;
@@ -101,6 +100,7 @@ impl Runner<'_> {
         }
         let turned_away = keeper.turned_away();
         keeper.stop()?;
+        branch.map_or(Ok(()), LineBranch::watch)?;
         let refused = passage.map(Passage::refused);
         Ok(ProgramRun {
             after: life(place)?,
@@ -112,6 +112,30 @@ impl Runner<'_> {
             refused,
             unchecked: awaited && round.is_none(),
         })
+    }
+
+    /// Has the checks run behind the limits of the program: paths that it may not write to, nothing they run may either.
+    fn narrow_checks(&self, place: &GolemHome) -> Result<(), Error> {
+        let Runner { plans, branch, .. } = *self;
+        let Some(plan) = CheckPlan::read(place)?.filter(|_| branch.is_some() || !plans.protected.is_empty()) else {
+            return Ok(());
+        };
+        let plan = match branch {
+            Some(branch) => branch.narrow(plan, &plans.protected),
+            None => CheckPlan { protect: plans.protected.clone(), ..plan },
+        };
+        plan.write(place)
+    }
+
+    /// Notes the files as a life of a line finds them, to tell afterwards which of them it changed.
+    fn note_files(&self, place: &GolemHome) {
+        if self.args.lives.is_none() {
+            return;
+        }
+        match self.branch {
+            Some(branch) => word::note(place, &branch.folder()),
+            None => std::env::current_dir().into_iter().for_each(|here| word::note(place, &here)),
+        }
     }
 
     /// The variables that the program is given of its owner's.

@@ -5,6 +5,8 @@ use golem::limits::DOMAINS;
 use golem::{Event, Record, Time, call, prediction};
 use tariff::Book;
 
+use super::hazard::{CALL, WHOLE_WINDOW};
+
 /// The level from which a check that passes or fails has passed.
 const PASSES: f64 = 0.5;
 
@@ -16,6 +18,8 @@ pub(super) struct Signs {
     since: [Option<u32>; DOMAINS],
     /// The part of its model's window that the newest call took, in thousandths; none where the book has no window.
     pub(super) window: Option<u32>,
+    /// Age by its calls, in thousandths of one: a call that takes its whole window ages it more.
+    pub(super) age: u64,
 }
 
 impl Signs {
@@ -33,7 +37,9 @@ impl Signs {
                     let tokens = u64::from(used.input) + u64::from(used.output);
                     let window = book.find(&used.model).and_then(|row| row.context).filter(|window| *window > 0);
                     self.window = window.map(|window| u32::try_from(tokens * 1_000 / window).unwrap_or(u32::MAX));
+                    self.age += CALL + WHOLE_WINDOW * u64::from(self.window.unwrap_or(0).min(1_000));
                 }
+                Event::Call(call::Event::Settled { how: call::How::Cut | call::How::Lost, .. }) => self.age += CALL,
                 _ => {}
             }
         }
@@ -99,5 +105,8 @@ mod tests {
         assert!(signs.window.is_some_and(|part| part >= 500), "what was not told is not believed");
         signs.note(&settled("http://127.0.0.1:9/v1/m", call::How::Told, 1), &book);
         assert_eq!(signs.window, None);
+        // Three calls, one of which took half of a window; one that cost nothing is none.
+        signs.note(&settled(&row.name, call::How::Nothing, 1), &book);
+        assert!((3 * CALL + 2_000..3 * CALL + 2_050).contains(&signs.age), "{}", signs.age);
     }
 }

@@ -24,6 +24,7 @@ use super::spent;
 use super::warnings::Warnings;
 use super::word::{EndTeller, LifeFolder};
 use crate::args::WrapArgs;
+use crate::commands::branch::LineBranch;
 use crate::{exit, output};
 
 /// How often it is looked whether the program has ended.
@@ -62,6 +63,7 @@ pub(super) struct Beginning<'a> {
     pub(super) plans: &'a Plans,
     pub(super) at: GolemAddress<'a>,
     pub(super) passage: Option<&'a Passage>,
+    pub(super) branch: Option<&'a LineBranch>,
     pub(super) heard: &'a Arc<SignalCounts>,
     pub(super) folder: Option<&'a LifeFolder>,
 }
@@ -82,13 +84,15 @@ fn logins_kept_back(plans: &Plans) -> Logins {
 
 impl WatchedProgram {
     pub(super) fn start(beginning: Beginning<'_>) -> Result<WatchedProgram, Error> {
-        let Beginning { home, place, args, plans, at, passage, heard, folder } = beginning;
+        let Beginning { home, place, args, plans, at, passage, branch, heard, folder } = beginning;
         let program = folder.map_or_else(|| args.program.clone(), |folder| folder.fill(&args.program));
-        let fence = Fence { hidden: vec![home.root().to_owned()], protected: args.protect.clone(), given: Vec::new() };
+        let protected = branch.map_or(plans.protected.clone(), |branch| branch.protected(&plans.protected));
+        let fence = Fence { hidden: vec![home.root().to_owned()], protected, given: Vec::new() };
         let ward = Ward {
             program: plans.recognised.started(&program, &at),
             fence: (!args.unfenced).then_some(fence),
             covers: false,
+            sealed: branch.map(LineBranch::sealed).unwrap_or_default(),
             logins: if args.own_login { Logins::default() } else { logins_kept_back(plans) },
             apart: passage.map(Passage::apart),
             umask: private::umask_before(),
@@ -121,6 +125,9 @@ impl WatchedProgram {
             .env("BARDO_GOLEM", place.name.as_str())
             .envs(folder.into_iter().flat_map(LifeFolder::environment))
             .envs(passage.map(Passage::environment).unwrap_or_default());
+        if let Some(branch) = branch {
+            branch.place_in(&mut command);
+        }
         let mut warden = command.spawn().map_err(cannot)?;
         passage.map_or(Ok(()), |passage| passage.begin(&mut warden))?;
         Ok(WatchedProgram { warden, place: place.clone(), heard: Arc::clone(heard), by_signal: args.usr1 })

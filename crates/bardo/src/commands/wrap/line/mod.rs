@@ -30,6 +30,7 @@ use super::run::{ProgramRun, Runner};
 use super::spent;
 use super::watched::ProgramEnd;
 use super::{keeper, plans, purse, word};
+use crate::commands::branch::LineBranch;
 use crate::{exit, output};
 
 /// How long another process may take to let go of a line: one that was killed has let go, one that is being started has not.
@@ -43,6 +44,9 @@ pub(super) fn live(runner: &Runner<'_>, json: bool) -> Result<ExitCode, Error> {
     let terms = LineTerms { funds: Funds::of(args), until: args.until.as_deref(), json };
     let first = purse::first_of_line(runtime, args)?;
     let _alone = hold_line(&first)?;
+    let branch = LineBranch::of(&first, args.branch, &args.link)?;
+    let (branch, heard) = (branch.as_ref(), Arc::clone(&runner.heard));
+    let runner = &Runner { runtime, args, plans: runner.plans, price: runner.price, branch, heard };
     loop {
         if runner.heard.presses() > 0 {
             return Ok(ExitCode::from(exit::INTERRUPTED));
@@ -51,7 +55,13 @@ pub(super) fn live(runner: &Runner<'_>, json: bool) -> Result<ExitCode, Error> {
         // Its owner may give a life another name meanwhile.
         let lives = lives_of(home, &first.present())?;
         let Some(last) = lives.last() else { return Err(Error::NoGolem(first.name.to_string())) };
-        match next_step(&lives, &terms.funds, terms.until, is_ended(home, &lives)?) {
+        let step = next_step(&lives, &terms.funds, terms.until, is_ended(home, &lives)?);
+        match (step, branch) {
+            (LineStep::Live, Some(branch)) => branch.stand()?,
+            (LineStep::Bear(_) | LineStep::Over(_), Some(branch)) => branch.keep(&last.place.name)?,
+            _ => {}
+        }
+        match step {
             LineStep::Over(over) => return Ok(ExitCode::from(terms.say_over(&lives, over))),
             LineStep::Die => finish_dying(runner, &last.place)?,
             LineStep::Bear(share) => bear_heir(runner, last, share)?,
@@ -93,7 +103,7 @@ fn hold_line(first: &GolemHome) -> Result<File, Error> {
 fn live_once(runner: &Runner<'_>, last: &LineLife) -> Result<Option<u8>, Error> {
     let LineLife { place, life, .. } = last;
     purse::amend(runner.runtime, runner.args, place, life)?;
-    let bounds = Bounds::of_life(runner.args, life)?;
+    let bounds = Bounds::of_life(runner.args, place, life)?;
     // A kill may have come before the end was on record.
     let book = runner.runtime.home().book()?;
     let due = bounds.crossed(&keeper::so_far(place, life, &book)?);
