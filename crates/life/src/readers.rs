@@ -216,7 +216,7 @@ impl Life {
         self.stopped
     }
 
-    /// Whether a state of the market that its owner would rather avoid holds at present.
+    /// Whether a state of its world that its owner would rather avoid holds at present.
     pub fn avoiding(&self) -> bool {
         self.avoiding
     }

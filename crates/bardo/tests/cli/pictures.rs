@@ -26,7 +26,7 @@ fn a_life_line_fits_into_eighty_columns() {
     let told = |first: char, most: char, last: char| {
         phases.starts_with(first) && phases.contains(most) && phases.ends_with(last)
     };
-    assert!(told('s', 't', 'c'), "it was born stable, throve, and was saving its strength when it died: {phases}");
+    assert!(told('s', 't', 'd'), "it was born stable, throve, and was declining when it died: {phases}");
 }
 
 #[test]

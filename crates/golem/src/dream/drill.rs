@@ -10,7 +10,7 @@ use life::time::{Span, Time};
 use life::world::{Effect, Fate, Quote, Timing};
 use life::{Course, Draft, Life};
 
-use super::night::wake;
+use super::waking::wake;
 use crate::policy;
 
 /// How many times as much sending costs when it costs too much.

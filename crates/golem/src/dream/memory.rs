@@ -95,6 +95,37 @@ impl Moment {
     }
 }
 
+/// The values of a look, each as the base of its domain's claims.
+fn bases(life: &Life, values: &[f64]) -> Values {
+    life.birth().world.domains.iter().zip(values).map(|(domain, value)| domain.base(*value)).collect()
+}
+
+impl Experience {
+    /// An episode that begins, of which nothing has come yet.
+    fn begun(at: Time, state: Impression, moment: Moment) -> Experience {
+        let Moment { number, tick, regime, surprise, arousal, exposed } = moment;
+        Experience {
+            number,
+            tick,
+            at,
+            exposed,
+            regime,
+            surprise,
+            arousal,
+            state,
+            base: Values::default(),
+            claimed: Values::default(),
+            naive: Values::default(),
+            actual: Values::default(),
+            change: 0.0,
+            regret: 0.0,
+            moved: (f32::NAN, f32::NAN),
+            replays: 0,
+            forgotten: false,
+        }
+    }
+}
+
 impl Default for Memory {
     fn default() -> Memory {
         let (begun, whole, units) = (VecDeque::new(), VecDeque::new(), VecDeque::new());
@@ -167,36 +198,18 @@ impl Memory {
                     }
                 }
                 Event::Episode(episode::Event::Remembered { state, .. }) => {
-                    let Some(Moment { number, tick, regime, surprise, arousal, exposed }) =
-                        moment.take().and_then(|of| of())
-                    else {
-                        continue;
-                    };
+                    let Some(known) = moment.take().and_then(|of| of()) else { continue };
                     let (claimed, naive) = said.take().unwrap_or_else(|| (nothing(), nothing()));
-                    let until = seen.map_or(record.at, |(until, _)| until);
+                    let (at, base) =
+                        seen.map_or_else(|| (record.at, nothing()), |(at, values)| (at, bases(life, values)));
                     let begun = Experience {
-                        number,
-                        tick,
-                        at: until,
-                        exposed,
-                        regime,
-                        surprise,
-                        arousal,
-                        state: (**state).clone(),
-                        base: seen.map_or_else(nothing, |(_, values)| {
-                            let domains = life.birth().world.domains.iter();
-                            domains.zip(values).map(|(domain, value)| domain.base(*value)).collect()
-                        }),
+                        base,
                         claimed,
                         naive,
                         actual: nothing(),
-                        change: 0.0,
-                        regret: 0.0,
-                        moved: (f32::NAN, f32::NAN),
-                        replays: 0,
-                        forgotten: false,
+                        ..Experience::begun(at, (**state).clone(), known)
                     };
-                    self.begun.push_back((record.seq, until + episode::horizon(life), begun));
+                    self.begun.push_back((record.seq, at + episode::horizon(life), begun));
                 }
                 Event::Dream(dream::Event::Dreamt(found)) => self.dreamt(found),
                 _ => {}

@@ -13,12 +13,14 @@ mod replay;
 mod revision;
 mod staging;
 mod told;
+mod waking;
 mod work;
 
 pub use life::dream::*;
 
 pub use memory::{CALMED, Experience, Memory, Moment, STIRRING};
-pub(crate) use night::{consider, dreamt, go_on, heard, ordered, sleep, stirs, switched, wake};
+pub(crate) use night::{consider, dreamt, go_on, heard, ordered, sleep, stirs, switched};
 pub(crate) use staging::end_trials;
 pub use told::told;
+pub(crate) use waking::wake;
 pub use work::{intensity, work};

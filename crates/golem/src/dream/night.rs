@@ -11,6 +11,7 @@ use life::policy::Refusal;
 use life::world::Observation;
 
 use super::staging::stage;
+use super::waking::wake;
 use crate::thought;
 
 /// Falls asleep if it is time to. Run at the end of every waking tick.
@@ -135,12 +136,5 @@ pub(crate) fn heard(draft: &mut Draft<'_>, news: News) {
     let urgent = matches!(news, News::Crisis { .. } | News::Regime { .. });
     if urgent && draft.constitution().dream.wakes {
         wake(draft, Waker::Clade);
-    }
-}
-
-/// Ends a night before its time; what it had not done yet is lost, and what it had not put to the test.
-pub(crate) fn wake(draft: &mut Draft<'_>, by: Waker) {
-    if draft.dreams().night.is_some() {
-        draft.emit(Event::Left { woken: Some(by) });
     }
 }

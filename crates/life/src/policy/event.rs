@@ -71,7 +71,7 @@ pub enum Event {
     Harvested {
         amount: Usdc,
     },
-    /// A state of the market that its owner would rather avoid has begun, or is over.
+    /// A state of its world that its owner would rather avoid has begun, or is over.
     Avoided {
         holds: bool,
     },

@@ -1,6 +1,6 @@
 //! Nights in words: what one went through, and what is on trial because of it.
 
-use golem::dream::{Ahead, Found, Met, Origin, Staged};
+use golem::dream::{Ahead, Found, Imagined, Met, Origin, Staged};
 use golem::figures::percent;
 use golem::rule::text::Parsed;
 use golem::world::Manifest;
@@ -47,7 +47,27 @@ pub fn dreamt(found: &Found, world: &Manifest) -> Vec<String> {
         let [change, worst] = [trajectory.change, trajectory.worst].map(|share| percent(f64::from(share), 2));
         line(format!("{if_}: {change} on average, {worst} at worst"));
     }
-    let imagined = &found.imagined;
+    told.extend(imagined(&found.imagined, feature));
+    let mut line = |text: String| told.push(text);
+    if !found.replay.forgotten.is_empty() {
+        line(format!("{} worn-out episodes let go", found.replay.forgotten.len()));
+    }
+    let held = found.staged.len() + found.revisions.len();
+    let looked_at = count(u64::from(found.looked_at));
+    line(match (found.proposed, held) {
+        (0, _) => format!("{looked_at} ideas, none less wrong than the playbook as it is: nothing came of it"),
+        (proposed, 0) => {
+            format!("{looked_at} ideas, {proposed} tested, none held on what it had not seen: nothing came of it")
+        }
+        (proposed, held) => format!("{looked_at} ideas, {proposed} tested, {held} held on what they had not seen"),
+    });
+    told
+}
+
+/// What was imagined in a night: other choices, what may go wrong, and what was made of the worst.
+fn imagined<'a>(imagined: &Imagined, feature: impl Fn(u8) -> &'a str) -> Vec<String> {
+    let mut told = Vec::new();
+    let mut line = |text: String| told.push(text);
     if imagined.alternatives > 0 {
         let (tried, better) = (imagined.alternatives, imagined.better);
         line(format!("{tried} other choices worked out, {better} would have been better"));
@@ -80,18 +100,6 @@ pub fn dreamt(found: &Found, world: &Manifest) -> Vec<String> {
     if !imagined.calmed.is_empty() {
         line(format!("{} stirring memories stir it less now", imagined.calmed.len()));
     }
-    if !found.replay.forgotten.is_empty() {
-        line(format!("{} worn-out episodes let go", found.replay.forgotten.len()));
-    }
-    let held = found.staged.len() + found.revisions.len();
-    let looked_at = count(u64::from(found.looked_at));
-    line(match (found.proposed, held) {
-        (0, _) => format!("{looked_at} ideas, none less wrong than the playbook as it is: nothing came of it"),
-        (proposed, 0) => {
-            format!("{looked_at} ideas, {proposed} tested, none held on what it had not seen: nothing came of it")
-        }
-        (proposed, held) => format!("{looked_at} ideas, {proposed} tested, {held} held on what they had not seen"),
-    });
     told
 }
 

@@ -101,10 +101,8 @@ pub fn rows(name: &str, life: &Life) -> Vec<Row> {
         rows.push(("chance", chance(life)));
         rows.push(("heartbeat", life.heartbeat().state.to_string()));
     }
-    rows.push((
-        "id",
-        format!("{}{}", life.id(), if life.birth().seeded { " (seeded: this life can be foreseen)" } else { "" }),
-    ));
+    let seeded = if life.birth().seeded { " (seeded: this life can be foreseen)" } else { "" };
+    rows.push(("id", format!("{}{seeded}", life.id())));
     rows.into_iter().map(|(about, says)| Row { about: about.to_owned(), says }).collect()
 }
 

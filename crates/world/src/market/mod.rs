@@ -13,8 +13,11 @@ pub mod signs;
 pub mod sim;
 mod staged;
 
-use golem::time::Span;
+use golem::time::{Span, Time};
 use golem::world::{ActionSpec, DomainKind, DomainSpec, Manifest, Timing};
+
+/// The time at which a simulated market begins.
+const START: Time = Time::seconds(1_704_067_200);
 
 pub(crate) const DAY_MS: f64 = 86_400_000.0;
 pub(crate) const YEAR_MS: f64 = 365.25 * DAY_MS;
@@ -57,13 +60,4 @@ fn manifest(world: &str, bar: Span, unit: &str, gas: bool) -> Manifest {
         timing: Timing::Told,
         paper: true,
     }
-}
-
-/// The manifest of a market with signs. In place of the two heuristics about volume twice the usual, which are awake at
-/// any stir, there are some about the other signs.
-fn signed_manifest(edge: signs::EdgeConfig, bar: Span) -> Manifest {
-    let plain = manifest(if edge.bps > 0 { "market with an edge" } else { "fair market" }, bar, "ETH", true);
-    let kept = plain.instincts.into_iter().filter(|text| !text.starts_with("when volume_ratio > 2 "));
-    let instincts = kept.chain(features::instincts(signs::INSTINCTS, bar)).collect();
-    Manifest { instincts, ..plain }
 }

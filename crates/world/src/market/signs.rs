@@ -6,10 +6,11 @@
 //! All signs keep a chance of their own, so they show in the same bars whatever the edge is worth and however often it
 //! moves.
 
-use golem::time::Time;
+use golem::time::{Span, Time};
+use golem::world::Manifest;
 
-use super::sim::START;
 use super::staged::{BURST_VOLUME, DRIFT_BARS};
+use super::{START, features, manifest};
 use crate::chance::{Chance, Odds};
 
 /// Bars from one sign to the next of its kind, on average.
@@ -24,7 +25,7 @@ const DRAIN: f64 = 1.609_437_912_434_100_3;
 const STREAM: u64 = 7;
 
 /// Heuristics to begin with, where there are signs in gas and depth.
-pub(super) const INSTINCTS: &str = "\
+const INSTINCTS: &str = "\
 when gas_ratio > 3 and ret_1 < 0 expect direction over 24
 when gas_ratio > 3 and ret_1 > 0 expect direction over 24
 when liquidity < 0.4 and ret_1 < 0 expect direction over 24
@@ -55,6 +56,15 @@ pub struct EdgeConfig {
 impl EdgeConfig {
     /// The edge where nothing else is said: three times what going in and out costs.
     pub const USUAL: u32 = 45;
+}
+
+/// The manifest of a market with signs. In place of the two heuristics about volume twice the usual, which are awake at
+/// any stir, there are some about the other signs.
+pub(super) fn signed_manifest(edge: EdgeConfig, bar: Span) -> Manifest {
+    let plain = manifest(if edge.bps > 0 { "market with an edge" } else { "fair market" }, bar, "ETH", true);
+    let kept = plain.instincts.into_iter().filter(|text| !text.starts_with("when volume_ratio > 2 "));
+    let instincts = kept.chain(features::instincts(INSTINCTS, bar)).collect();
+    Manifest { instincts, ..plain }
 }
 
 /// All signs of a market.
@@ -151,7 +161,7 @@ impl Signs {
 /// The times at which an edge moves on, within the first so many bars.
 pub(crate) fn moves(edge: EdgeConfig, bar_ms: u64, bars: u64) -> Vec<Time> {
     let stays = stays(edge, bar_ms as f64);
-    let each = |nth| START + golem::time::Span::millis(nth * stays * bar_ms);
+    let each = |nth| START + Span::millis(nth * stays * bar_ms);
     if stays == 0 || edge.bps == 0 { Vec::new() } else { (1..=bars / stays).map(each).collect() }
 }
 

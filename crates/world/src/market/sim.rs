@@ -10,16 +10,13 @@ use super::features::{SeenBar, Tape};
 use super::fill::{self, Venue};
 use super::pace::Pace;
 use super::regime::{Regime, Relations};
-use super::signs::{EdgeConfig, SIGN_RETURN, Shown, Sign, Signs};
+use super::signs::{BarSigns, EdgeConfig, SIGN_RETURN, Sign, Signs, signed_manifest};
 use super::staged::{BURST_RETURN, BURST_VOLUME, Bursts, Swing, Tide};
-use super::{DAY_MS, manifest, signed_manifest};
+use super::{DAY_MS, START, manifest};
 use crate::chance::Chance;
 use crate::paper::{self, Model, Paper};
 use crate::walk::Walk;
 use crate::{Error, Ledger, Order};
-
-/// 2024-01-01T00:00:00Z.
-pub(super) const START: Time = Time::seconds(1_704_067_200);
 
 /// The price at the beginning, to which prices tend back over years: without it a long life ends at zero or infinity.
 const HOME: f64 = 2_300.0;
@@ -275,7 +272,7 @@ impl MarketState {
         }
         let burst = self.bursts.as_mut().and_then(Bursts::next);
         change += burst.map_or(0.0, |way| way * BURST_RETURN * self.deviation);
-        let shown = self.signs.as_mut().map_or(Shown::default(), Signs::next);
+        let shown = self.signs.as_mut().map_or(BarSigns::default(), Signs::next);
         change += shown.way * SIGN_RETURN * self.deviation;
         let change = change.clamp(-LARGEST_RETURN, LARGEST_RETURN);
         self.price = (self.price * (1.0 + change)).clamp(PRICES.0, PRICES.1);

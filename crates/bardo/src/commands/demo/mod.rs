@@ -3,6 +3,7 @@
 //! It runs what `golem run` runs; only the figures are chosen so that a life is short, and they are ordinary keys of
 //! golem.toml. In a second act two more act, or do not, on what there is to know.
 
+mod golems;
 mod screen;
 mod second;
 mod story;
@@ -28,6 +29,7 @@ use crate::commands::run::catch_interrupts;
 use crate::draw::{cut, spark};
 use crate::exit;
 use crate::output;
+use golems::{BATCH, SNAPSHOTS, make_golem, return_on};
 use screen::Screen;
 use story::{Story, StoryLook, TURN, days, line};
 
@@ -51,10 +53,6 @@ const NAME: &str = "ada";
 const OTHER: &str = "ben";
 /// How long the others are watched after its death: five days.
 const STRETCH: u64 = 900;
-/// Looks between two breaths of the screen.
-const BATCH: u64 = 16;
-/// Records between two snapshots.
-const SNAPSHOTS: u64 = 5_000;
 
 pub(crate) fn demo(args: &DemoArgs, json: bool) -> Result<ExitCode, Error> {
     let interrupts = catch_interrupts()?;
@@ -129,22 +127,6 @@ fn live(home: &Home, seed: u64, screen: &mut Screen) -> Result<Option<(GolemHome
 fn newborn(home: &Home, seed: u64, name: &str, more: &[&str]) -> Result<(GolemHome, Living), Error> {
     let flags: Vec<String> = CONSTITUTION.iter().chain(more).map(|flag| (*flag).to_owned()).collect();
     make_golem(home, seed, name, &flags)
-}
-
-/// The settings of the second act: an ordinary golem's, but that it does not dream.
-fn without_dreams(world: &str) -> [String; 2] {
-    [format!("world.kind={world}"), "dream.enabled=false".to_owned()]
-}
-
-/// A golem of these settings, with the seed for its world and its chance.
-fn make_golem(home: &Home, seed: u64, name: &str, flags: &[String]) -> Result<(GolemHome, Living), Error> {
-    let flags = [flags, &[format!("world.seed={seed}")]].concat();
-    let settings = Settings::load(File::Golem, None, std::iter::empty(), &flags)?;
-    let spec = shell::life::newborn::spec(home, &settings, Some(seed))?;
-    let (runtime, name): (_, Name) = (Runtime::of(home), name.parse().expect("a name"));
-    let place = birth(&runtime, Wish::of(name, spec, Some(seed), settings))?.place().clone();
-    let (living, _) = Living::open(&runtime, place.clone(), SNAPSHOTS)?;
-    Ok((place, living))
 }
 
 /// Shows the life line and the testament of the dead golem.
@@ -283,13 +265,6 @@ fn reckon(all: &[&GolemHome], screen: &mut Screen) -> Result<(), Error> {
         screen.figures(&line("reckoning", life, text))?;
     }
     Ok(())
-}
-
-/// The return on its capital, with what it still holds at its worth.
-fn return_on(life: &Life) -> f64 {
-    let books = Books::of(life);
-    let capital = books.returned.capital + books.left.capital + books.unrealised + books.harvested;
-    if books.given.capital.is_positive() { capital.as_f64() / books.given.capital.as_f64() - 1.0 } else { 0.0 }
 }
 
 /// Tells a life as it is acknowledged.

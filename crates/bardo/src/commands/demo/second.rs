@@ -6,9 +6,9 @@ use golem::{Life, Record, policy};
 use shell::life::{Ending, Listener, Pace, Run};
 use shell::{Error, Home};
 
+use super::golems::{BATCH, make_golem, return_on};
 use super::screen::Screen;
 use super::story::{days, line};
-use super::{BATCH, make_golem, return_on, without_dreams};
 use crate::output::{cents, count, percent};
 
 /// Both, with the worlds they live in.
@@ -36,6 +36,11 @@ pub(super) fn second_act(home: &Home, seed: u64, screen: &mut Screen) -> Result<
         screen.tell(&line("second_act", life, sum_up(life, place, first)))?;
     }
     Ok(true)
+}
+
+/// The settings of the second act: an ordinary golem's, but that it does not dream.
+fn without_dreams(world: &str) -> [String; 2] {
+    [format!("world.kind={world}"), "dream.enabled=false".to_owned()]
 }
 
 fn sum_up(life: &Life, place: &str, first: Option<f64>) -> String {

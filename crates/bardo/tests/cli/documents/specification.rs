@@ -141,7 +141,8 @@ fn faults(row: &Row, known: &Known) -> Vec<String> {
     must(row.here.is_empty() == (row.status == Status::Absent), "`here` is for all but what is absent");
     let reasons = matches!(row.status, Status::Partly | Status::Absent);
     must(row.why.is_empty() != reasons, "`why` is for what is partly there or absent");
-    must(row.shown_by.is_empty() != (row.status == Status::Whole), "`shown_by` is for what is whole");
+    must(row.status != Status::Whole || !row.shown_by.is_empty(), "nothing shows that it is whole");
+    must(row.status != Status::Absent || row.shown_by.is_empty(), "nothing can show what is absent");
     must(row.status != Status::Otherwise || !row.decisions.is_empty(), "no decision says why it is otherwise");
     for sentence in [&row.here, &row.why] {
         must(sentence.is_empty() || sentence.ends_with('.'), "a sentence has no end");
