@@ -108,10 +108,9 @@ fn a_birth_into_a_market_with_an_edge_gives_back_its_keys_and_a_fair_one_has_non
         assert_eq!((settings.text("world.kind"), settings.number("world.edge_move_days")), (Some(kind), 12.5));
         assert_eq!(settings.perhaps_count("world.edge_bps"), Some(edge_bps));
     }
-    let fair = golem("[world]\nkind = \"fair\"\nedge_bps = 45").unwrap().constitution();
-    assert_eq!(
-        fair.unwrap_err().to_string(),
-        "golem.toml:3: a fair market has no edge; leave 'world.edge_bps' out, or set world.kind = \"edge\""
+    check_problems(
+        "[world]\nkind = \"fair\"\nedge_bps = 45",
+        &["golem.toml:3: a fair market has no edge; leave 'world.edge_bps' out, or set world.kind = \"edge\""],
     );
     assert!(golem("[world]\nkind = \"fair\"\nedge_bps = 0").unwrap().constitution().is_ok());
 }
