@@ -141,7 +141,8 @@ fn faults(row: &Row, known: &Known) -> Vec<String> {
     must(row.here.is_empty() == (row.status == Status::Absent), "`here` is for all but what is absent");
     let reasons = matches!(row.status, Status::Partly | Status::Absent);
     must(row.why.is_empty() != reasons, "`why` is for what is partly there or absent");
-    must(row.shown_by.is_empty() != (row.status == Status::Whole), "`shown_by` is for what is whole");
+    must(!row.shown_by.is_empty() || row.status != Status::Whole, "`shown_by` is needed for what is whole");
+    must(row.shown_by.is_empty() || row.status != Status::Absent, "`shown_by` is not for what is absent");
     must(row.status != Status::Otherwise || !row.decisions.is_empty(), "no decision says why it is otherwise");
     for sentence in [&row.here, &row.why] {
         must(sentence.is_empty() || sentence.ends_with('.'), "a sentence has no end");
@@ -262,6 +263,7 @@ fn a_row_that_claims_too_much_is_found() {
     check(&|row| (row.status, row.decisions) = (Status::Otherwise, Vec::new()), "no decision says why");
     check(&|row| row.status = Status::Partly, "`why`");
     check(&|row| row.status = Status::Absent, "`here`");
+    check(&|row| row.status = Status::Absent, "`shown_by` is not");
     check(&|row| row.chapter = "Botany".to_owned(), "chapter");
     check(&|row| row.here = "It is done".to_owned(), "has no end");
 }
