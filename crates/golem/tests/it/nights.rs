@@ -4,14 +4,14 @@
 use crate::common::{Rig, changed, fall_asleep};
 use crate::dream::{Sleeper, experience, whole_night};
 use golem::constitution::{Constitution, DreamFigures, DreamSchedule, DreamTier, Mode, Window};
-use golem::dream::{self, Blocked, Experience, Memory, Origin, SleepStage, Trigger, schedule};
+use golem::dream::{self, Blocked, CALMED, Experience, Memory, Origin, SleepStage, Trigger, schedule};
 use golem::event::Event;
 use golem::grimoire::Grimoire;
 use golem::mortality::economic;
 use golem::mortality::phase::Phase;
 use golem::stress::{Kind, Stressor};
 use golem::thanatopsis::{Outside, Review, SECTIONS, write};
-use golem::{Command, Golem, Life, Span, Time, Usdc};
+use golem::{Command, Golem, Life, Record, Span, Time, Usdc};
 use serde_json::{Value, json};
 
 /// Whole nights, and none of them by itself.
@@ -296,6 +296,32 @@ fn the_five_most_stirring_memories_are_calmed_in_a_night() {
     }
     fall_asleep(&mut sleeper.golem, 0);
     assert_eq!(whole_night(&sleeper.golem, &memory).1.imagined.calmed, [10, 9, 8, 7, 6]);
+}
+
+/// Nights enough to bring a memory to nothing were put on record by hand; none is chosen once it stirs no more.
+#[test]
+fn a_night_makes_stirring_memories_less_so() {
+    let mut sleeper = Sleeper::new(whole);
+    sleeper.ticks(20);
+    fall_asleep(&mut sleeper.golem, 0);
+    for (arousal, nights) in [(1.0_f32, 2), (0.81, 2), (0.5, 1), (0.49, 0)] {
+        let mut memory = Memory::default();
+        memory.keep(Experience { arousal, ..experience(1, [0.0, 0.0, 0.0].into_iter().collect(), 1.0) });
+        let mut needed = 0_u8;
+        loop {
+            let (_, found) = whole_night(&sleeper.golem, &memory);
+            if found.imagined.calmed.is_empty() {
+                break;
+            }
+            let events = vec![Event::Dream(dream::Event::Dreamt(Box::new(found)))];
+            memory.hear(&Record { seq: 1, at: sleeper.life().now(), events }, sleeper.life());
+            needed += 1;
+        }
+        let left = memory.whole().next().unwrap();
+        assert_eq!((needed, left.actual[0]), (nights, 1.0), "{arousal}");
+        assert!((arousal - left.arousal - CALMED * f32::from(nights)).abs() < 1e-6, "{arousal}: {}", left.arousal);
+    }
+    assert_eq!(CALMED, 0.3);
 }
 
 #[test]
