@@ -149,7 +149,9 @@ impl Chat {
         };
         body["model"] = json!(self.named.model);
         body[self.named.most_tokens] = json!(tokens);
-        body["temperature"] = json!(ask.temperature);
+        // Anthropic's protocol refuses a request that is warmer than one.
+        let warmest = if self.named.protocol == Protocol::Messages { 1.0 } else { f32::MAX };
+        body["temperature"] = json!(ask.temperature.min(warmest));
         if self.named.protocol == Protocol::Chat && !ask.schema.is_null() {
             match shape {
                 Shape::Schema => {

@@ -254,7 +254,7 @@ keys! {
     Golem "dream.method", SettingKind::Choice(&["careful", "random"]), "careful", "what a night does with its ideas; random makes them up and believes them, for experiments";
     Golem "dream.inference_provider", SettingKind::Text, "", "model that answers in dreams and hears its last words, such as one whose provider keeps no logs; empty for those it asks by day";
     Golem "dream.schedule.mode", SettingKind::Choice(&["hybrid", "autonomous", "owner"]), "hybrid", "what decides when it dreams";
-    Golem "dream.schedule.autonomous_threshold", UNIT, "0.8", "urgency that starts a whole night, where that is more than its phase asks for";
+    Golem "dream.schedule.autonomous_threshold", UNIT, "0.8", "urgency that starts a whole night in mode hybrid, where that is more than its phase asks for";
     Golem "dream.windows.windows", SettingKind::Windows, "", "when it sleeps, such as 02:00-06:00 UTC, with commas between several; as a table with start, end and timezone too";
     Golem "dream.budget.per_cycle_max", SettingKind::Money, "0.50", "the most one dream may cost";
     Golem "dream.budget.per_session_max", SettingKind::Money, "2", "the most the dreams of one stretch of its hours of sleep may cost";

@@ -101,11 +101,11 @@ fn a_line_lives_until_its_check_passes_and_its_money_is_right_to_the_micro() {
     let tree: Value = serde_json::from_str(&tent.ok(["golem", "costs", "ada", "--tree", "--json"])).unwrap();
     assert_eq!(tree["cost"], json!(spent(&all).as_micros()), "{tree}");
     let lives_told = tree["lives"].as_array().unwrap();
-    let told: Vec<_> =
+    let rows: Vec<_> =
         lives_told.iter().map(|one| (one["name"].clone(), one["after"].clone(), one["cost"].clone())).collect();
     for (at, one) in all.iter().enumerate() {
         let after = at.checked_sub(1).map_or(Value::Null, |at| json!(all[at].birth().name));
-        assert_eq!(told[at], (json!(one.birth().name), after, json!(one.purse().spent.as_micros())), "life {}", at + 1);
+        assert_eq!(rows[at], (json!(one.birth().name), after, json!(one.purse().spent.as_micros())), "life {}", at + 1);
     }
     for name in ["ada", "ada-4", "ada-5"] {
         assert!(tent.golem(name).testament("md").exists(), "{name} left no testament");

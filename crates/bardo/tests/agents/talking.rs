@@ -3,6 +3,7 @@
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use crate::common::{Tent, files};
@@ -92,7 +93,18 @@ fn a_golem_of_a_host_is_asked_too_and_its_owner_waits_for_nobody_else() {
 
 #[test]
 fn a_night_asks_its_own_model_and_what_it_hears_is_in_the_record_for_good() {
-    let provider = Provider::start(|_| Act::Honest, sensible);
+    let half = Arc::new(Mutex::new(Vec::new()));
+    let heard = Arc::clone(&half);
+    let provider = Provider::start(
+        |_| Act::Honest,
+        move |asked: &Value| {
+            // Half a thought has no shape.
+            if asked["response_format"].is_null() {
+                heard.lock().unwrap().push((asked["max_tokens"].as_u64(), asked["temperature"].as_f64()));
+            }
+            sensible(asked)
+        },
+    );
     let quiet = format!("dream.inference_provider={}/v1/quiet", provider.url);
     let (tent, model) = thinker(
         &provider,
@@ -121,6 +133,9 @@ fn a_night_asks_its_own_model_and_what_it_hears_is_in_the_record_for_good() {
     }
     assert!(of("orient").iter().all(|kept| kept.model == model));
     assert!(of("replay")[0].user.contains("\n| episode "), "{}", of("replay")[0].user);
+    let half = half.lock().unwrap();
+    let warm = |warmth: Option<f64>| warmth.is_some_and(|warmth| (warmth - 1.2).abs() < 1e-6);
+    assert!(half.len() >= 4 && half.iter().all(|(most, warmth)| *most == Some(80) && warm(*warmth)), "{half:?}");
     let life = tent.verified("ada");
     assert!(life.life().dreams().spent <= Usdc::cents(50), "{:?}", life.life().dreams().spent);
 }

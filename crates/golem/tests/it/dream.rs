@@ -7,7 +7,7 @@ use crate::common::{Dice, SAFE, START, birth, changed, fall_asleep};
 use golem::clade::News;
 use golem::constitution::{Constitution, DreamFigures, DreamSchedule, DreamTier, ReplayOrder};
 use golem::dream::{
-    self, Blocked, CALMED, Experience, Found, Memory, Origin, SleepStage, Trigger, Waker, intensity, schedule, work,
+    self, Blocked, Experience, Found, Memory, Origin, SleepStage, Trigger, Waker, intensity, schedule, work,
 };
 use golem::event::Event;
 use golem::grimoire::Grimoire;
@@ -28,7 +28,7 @@ pub(crate) struct Sleeper {
     dice: Dice,
     truth: f64,
     sign: [f64; 3],
-    events: Vec<Event>,
+    pub(crate) events: Vec<Event>,
     unit: i64,
 }
 
@@ -566,28 +566,6 @@ fn who_is_about_to_die_dreams_once_more() {
         "and no other"
     );
     assert_eq!(sleeper.life().unaccounted(), Usdc::ZERO);
-}
-
-/// What stirred it most takes three or four nights to stir it no more; that it happened stays.
-#[test]
-fn a_night_makes_stirring_memories_less_so() {
-    let life = Sleeper::new(|_| {}).life().clone();
-    for (arousal, nights) in [(1.0_f32, 4), (0.81, 3), (0.5, 2)] {
-        let mut memory = Memory::default();
-        memory.keep(Experience { arousal, ..experience(1, [0.0, 0.0, 0.0].into_iter().collect(), 1.0) });
-        let mut needed = 0;
-        while memory.whole().next().unwrap().arousal > 0.0 {
-            let mut found = Found::default();
-            (found.imagined.calmed, found.batch) = (vec![1], vec![1]);
-            let record =
-                golem::Record { seq: 1, at: START, events: vec![Event::Dream(dream::Event::Dreamt(Box::new(found)))] };
-            memory.hear(&record, &life);
-            needed += 1;
-        }
-        let left = memory.whole().next().unwrap();
-        assert_eq!((needed, left.replays, left.actual[0]), (nights, nights, 1.0), "{arousal}");
-    }
-    assert!((0.3..=0.5).contains(&CALMED));
 }
 
 #[test]

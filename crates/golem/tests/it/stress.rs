@@ -526,7 +526,9 @@ fn a_crisis_is_told_to_peers_as_something_owed_and_a_siblings_death_is_felt() {
         _ => None,
     });
     let (number, news) = told.expect("a word is owed");
-    assert!(matches!(news, News::Crisis { load, .. } if load >= 0.9));
+    let News::Crisis { load, pressed_by } = news else { panic!("{news:?}") };
+    let told = |kind: Kind| pressed_by.contains(&Some(kind));
+    assert!(load >= 0.9 && told(Kind::RepeatedFailure) && told(Kind::Purposelessness), "{load} {pressed_by:?}");
     golem.feed(What::Told { number: number + 1, peers: 1 });
     assert!(!golem.life().clade().untold.is_empty(), "another word is not this one");
     golem.feed(What::Told { number, peers: 3 });
@@ -576,6 +578,16 @@ fn a_warning_halves_the_size_until_it_has_been_wrong_too_often() {
     assert!(signals[0].contains("repeated_failure (tide)"), "{signals:?}");
     assert_eq!(stress::signals(&fresh, 1).count(), 0, "another domain is another matter");
     assert!(fresh.stress().past.iter().filter(|past| past.domain == Some(0)).all(stress::Past::is_trusted));
+    let size = |warned: u32, right: u32, domain: u8| {
+        let each = fresh.stress().past.iter().map(|past| stress::Past { warned, right, ..past.clone() });
+        let calm = changed(&fresh, |life| {
+            life["stress"]["past"] = json!(each.collect::<Vec<_>>());
+            (life["stress"]["active"], life["daimon"]["mood"]) = (json!([]), json!(Pad::default()));
+            life["vitality"]["phase"] = json!(Phase::Thriving);
+        });
+        policy::caution(&calm, Some(domain))
+    };
+    assert_eq!([size(0, 0, 0), size(0, 0, 1), size(4, 1, 0)], [50, 100, 100], "in per cent of the usual size");
     for (warned, right, trusted) in [(3, 0, true), (4, 1, false), (4, 2, true), (10, 5, true), (10, 4, false)] {
         let past = stress::Past { warned, right, ..fresh.stress().past[0].clone() };
         assert_eq!(past.is_trusted(), trusted);

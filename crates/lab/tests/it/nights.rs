@@ -126,6 +126,23 @@ fn each_warning_on_the_shelf_has_held_twice_and_a_night_that_found_nothing_left_
     assert!(all.nights > 1_000 && nothing > 0 && all.drills >= 32);
 }
 
+/// How soon there are episodes enough for a night depends on how often the world surprises.
+#[test]
+fn the_first_night_comes_some_hours_after_the_first_look() {
+    let hours = |seed: u64| {
+        let mut life = lived(seed, golem::laws::NEWEST);
+        while life.life().dreams().nights == 0 && life.life().tick() < 4_000 {
+            life.tick(&mut |_, _| {}).unwrap();
+        }
+        life.life().age().as_millis() as f64 / 3_600_000.0
+    };
+    // Every fourth dreams whole nights, when there is enough to dream about.
+    let mut all: Vec<f64> = (1..=20).filter(|seed| seed % 4 > 0).map(hours).collect();
+    all.sort_by(f64::total_cmp);
+    println!("counted: first light nights of {} lives after {all:.1?} hours", all.len());
+    assert!((3.0..7.0).contains(&all[all.len() / 2]) && all[0] > 1.0 && all[all.len() - 1] < 24.0, "{all:?}");
+}
+
 /// A memory read from the journal begins in the middle; what came before its first episode is known to none of them.
 #[test]
 fn a_memory_that_was_read_dreams_what_one_that_was_heard_does() {

@@ -221,7 +221,7 @@ fn messages_are_spoken_as_their_protocol_has_it_and_a_key_is_never_shown() {
     named.key_env = Some(VARIABLE.to_owned());
     let config = ChatConfig { named, price: None, timeout: Duration::from_secs(5), allow_plain_http: false };
     let (chat, schema) = (Chat::open(&config).unwrap(), schema());
-    let said = chat.ask(&ask(&schema, 20_000)).unwrap();
+    let said = chat.ask(&ChatRequest { temperature: 1.2, ..ask(&schema, 20_000) }).unwrap();
     assert_eq!(
         (said.text.as_str(), said.used, said.cost),
         ("{}", Some((8, 4)), 24),
@@ -238,6 +238,7 @@ fn messages_are_spoken_as_their_protocol_has_it_and_a_key_is_never_shown() {
     );
     let body: Value = serde_json::from_str(asked.split("\r\n\r\n").nth(1).unwrap()).unwrap();
     assert!(body["system"].as_str().unwrap().contains("JSON schema") && body["max_tokens"].is_u64(), "{body}");
+    assert_eq!(body["temperature"], 1.0, "it takes no more");
 }
 
 #[test]

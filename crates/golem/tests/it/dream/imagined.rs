@@ -3,9 +3,11 @@
 
 use super::{Experience, Sleeper, experience, whole_night};
 use crate::common::{Dice, Rig, START, changed, fall_asleep};
-use golem::constitution::DreamTier;
-use golem::dream::{Drill, Found, Memory, Met, Peril, Rehearsed, Reply, SleepStage, Threat, ThreatKind, work};
-use golem::grimoire::{Entry, Grimoire, Kind, round};
+use golem::constitution::{DreamSchedule, DreamTier};
+use golem::dream::{
+    Drill, Found, Idea, Memory, Met, Origin, Peril, Rehearsed, Reply, SleepStage, Threat, ThreatKind, work,
+};
+use golem::grimoire::{Decision, Entry, Grimoire, Kind, entry_of, round};
 use golem::policy::Refusal;
 use golem::rule::{Comparison, Condition, Is};
 use golem::thanatopsis::{Outside, Review, SECTIONS, write};
@@ -99,6 +101,25 @@ fn a_warning_comes_with_its_cases_and_is_told_once() {
     assert_eq!(warnings(&grimoire).len(), 2, "as it was under earlier laws");
 }
 
+/// A mark that is set again is no more evidence than it was.
+#[test]
+fn what_a_night_bears_out_counts_half_a_case_and_no_more_until_one_speaks_against_it() {
+    let sleeper = Sleeper::new(|_| {});
+    let rule = &sleeper.life().playbook()[0];
+    let (mut grimoire, before) = (Grimoire::default(), entry_of(rule, sleeper.life(), None));
+    grimoire.apply(&Decision::Put(Box::new(before.clone())));
+    let mut after = |held: bool| {
+        round(&mut grimoire, &changed(sleeper.life(), |life| life["dreams"]["judged"] = json!(vec![(rule.id, held)])));
+        let entry = grimoire.get(rule.id).unwrap();
+        let more = (entry.evidence_for - before.evidence_for, entry.evidence_against - before.evidence_against);
+        (more, entry.dream_validated)
+    };
+    assert_eq!(after(false), ((0.0, 0.0), false), "what no night has borne out loses nothing");
+    assert_eq!(after(true), ((0.5, 0.0), true));
+    assert_eq!(after(true), ((0.5, 0.0), true), "once");
+    assert_eq!(after(false), ((0.5, 0.5), false));
+}
+
 /// A testament once left untested the same crash eight times.
 #[test]
 fn eight_untested_lines_are_eight_things() {
@@ -159,7 +180,7 @@ fn what_another_moment_would_have_gained_is_put_to_the_test() {
     let ideas = |laws: u16| {
         let golem = asleep(laws);
         let life = changed(golem.life(), |life| life["birth"]["world"]["domains"][0]["kind"] = json!("direction"));
-        let mut golem = Golem::resume(life, golem.seq()).unwrap();
+        let golem = Golem::resume(life, golem.seq()).unwrap();
         let mut memory = Memory::default();
         for number in 1..=40_u64 {
             let state = [if number == 30 { 9.0 } else { 0.0 }, 0.0, 0.0].into_iter().collect();
@@ -167,15 +188,88 @@ fn what_another_moment_would_have_gained_is_put_to_the_test() {
             let surprise = if number == 30 { 1.0 } else { 0.5 };
             memory.keep(Experience { moved, surprise, change: -0.05, ..experience(number, state, 100.0) });
         }
-        loop {
-            let found = work(&memory, &Grimoire::default(), golem.life());
-            if found.phase == SleepStage::Rem {
-                return found.ideas.iter().filter(|idea| idea.origin == golem::dream::Origin::Regret).count();
-            }
-            (golem, memory) = step(&golem, memory, found);
-        }
+        let (found, ..) = up_to(SleepStage::Rem, golem, memory);
+        found.ideas.iter().filter(|idea| idea.origin == Origin::Regret).count()
     };
     assert_eq!((ideas(golem::laws::NEWEST), ideas(2)), (1, 0));
+}
+
+/// Findings of this phase of a night, which are not taken in, and the night as it stands then.
+fn up_to(phase: SleepStage, mut golem: Golem, mut memory: Memory) -> (Found, Golem, Memory) {
+    loop {
+        let found = work(&memory, &Grimoire::default(), golem.life());
+        if found.phase == phase {
+            return (found, golem, memory);
+        }
+        (golem, memory) = step(&golem, memory, found);
+    }
+}
+
+/// Two rules in use, and memories of which the oldest third has another sign that stands out.
+#[test]
+fn rules_in_use_are_put_together_pushed_further_and_turned_around_and_far_memories_are_drawn_together() {
+    let mut sleeper = Sleeper::new(|constitution| constitution.dream.tier = DreamTier::Hardened);
+    sleeper.ticks(1);
+    let first = Comparison { feature: 0, is: Is::Above, than: 1.0 };
+    let second = Comparison { feature: 1, is: Is::Below, than: 0.5 };
+    let life = changed(sleeper.life(), |life| {
+        let mut other = life["playbook"][0].clone();
+        (other["id"], other["condition"]) = (json!(2), json!(vec![second]));
+        life["playbook"][0]["condition"] = json!(vec![first]);
+        life["playbook"].as_array_mut().unwrap().push(other);
+        life["vitality"]["epistemic"] = json!(0.4);
+    });
+    let mut memory = Memory::default();
+    for number in 1..=60_u64 {
+        let sign = if number.is_multiple_of(2) { 1.0 } else { -1.0 };
+        let state = if number <= 20 { [0.0, 0.0, 5.0] } else { [0.0, sign, 0.0] };
+        memory.keep(experience(number, state.into_iter().collect(), 100.0));
+    }
+    let [mut joined, mut further, mut around, mut drawn] = [0; 4];
+    for nights in 0..100 {
+        let life = changed(&life, |life| life["dreams"]["nights"] = json!(nights));
+        let mut golem = Golem::resume(life, 9).unwrap();
+        fall_asleep(&mut golem, 0);
+        let (found, ..) = up_to(SleepStage::Rem, golem, memory.clone());
+        let ideas: Vec<&Idea> = found.ideas.iter().filter(|idea| idea.origin == Origin::Recombined).collect();
+        assert_eq!((ideas.len(), found.imagined.recombined), (3, 3));
+        for idea in ideas {
+            match idea.condition.0.as_slice() {
+                all if all.iter().any(|one| one.feature == 2) => drawn += 1,
+                [a, b] if [*a, *b] == [first, second] || [*a, *b] == [second, first] => joined += 1,
+                // As far as the temperature of 0.9 dares.
+                [one] if *one == Comparison { than: 1.45, ..first } => further += 1,
+                [one] if *one == Comparison { is: Is::Below, ..first } => around += 1,
+                _ => {}
+            }
+        }
+    }
+    let all = [joined, further, around, drawn];
+    assert!(all.iter().all(|times| *times >= 3), "joined, further, around, drawn: {all:?}");
+}
+
+#[test]
+fn of_ten_on_trial_the_least_useful_gives_way_to_one_that_is_more_so() {
+    let mut sleeper = Sleeper::new(|constitution| constitution.dream.schedule = DreamSchedule::Owner);
+    sleeper.ticks(2_100);
+    fall_asleep(&mut sleeper.golem, 0);
+    let (found, golem, memory) = up_to(SleepStage::Integration, sleeper.golem, sleeper.memory);
+    let new = found.staged.first().expect("something to put on trial").clone();
+    let life = changed(golem.life(), |life| {
+        let each = |at: u32| {
+            let mut one = new.clone();
+            one.heuristic.condition.0[0].than = 1_000.0 + f64::from(at);
+            one.utility = if at == 3 { -1.0 } else { f64::from(u32::MAX) };
+            one
+        };
+        life["dreams"]["staged"] = json!((0..10).map(each).collect::<Vec<_>>());
+    });
+    let full = Golem::resume(life, golem.seq()).unwrap();
+    let (after, _) = step(&full, memory, found);
+    let (before, dreams) = (full.life().dreams(), after.life().dreams());
+    assert_eq!((dreams.staged.len(), dreams.expired), (10, before.expired + 1));
+    assert!(dreams.staged.iter().all(|one| one.utility > 0.0), "the least useful of them is gone");
+    assert!(dreams.staged.iter().any(|one| one.says_the_same(&new)));
 }
 
 fn step(golem: &Golem, mut memory: Memory, found: Found) -> (Golem, Memory) {

@@ -87,8 +87,8 @@ fn nights_and_last_words_are_typed_or_nothing() {
         assert_eq!(threat(impossible.clone()), None, "{impossible}");
     }
     let fragments = json!({ "fragments": [
-        { "novelty": 0.9, "rule": rule },
-        { "novelty": 0.1, "rule": rule },
+        { "novelty": 0.5, "rule": rule },
+        { "novelty": 0.49, "rule": rule },
         { "novelty": "very", "rule": rule },
         { "rule": rule },
     ] });

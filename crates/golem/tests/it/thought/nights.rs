@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use golem::constitution::{DreamTier, ThoughtFigures};
 use golem::dream::{self, Origin, SleepStage, Trigger};
 use golem::event::Event;
+use golem::mortality::phase::Tier;
 use golem::rule::Provenance;
-use golem::thought::{self, Answer, Fear, Held, Purpose, Silence};
+use golem::thought::{self, Answer, Fear, Held, Purpose, Silence, prompt};
 use golem::{Command, CommandId, Errand, Usdc, What};
 use serde_json::json;
 
@@ -143,6 +144,31 @@ fn a_night_asks_one_thing_after_another_and_holds_what_it_hears_against_what_it_
     assert!(origins.contains(&Origin::Thought) && origins.contains(&Origin::Fragment), "{origins:?}");
     let dreamt = lived.life().playbook().iter().any(|rule| rule.provenance == Provenance::Dreamt);
     assert!(!dreamt, "nothing dreamt is gone by before it was tried");
+}
+
+#[test]
+fn fragments_are_short_and_warm_their_observer_is_cool_and_both_are_cheap() {
+    let models = ["a", "b", "c"].map(|name| Some(name.to_owned()));
+    let mut lived = Lived::dreaming(21, |c| c.thought.models = models);
+    let (mut dice, mut asked) = (Dice(4), BTreeMap::new());
+    for tick in 0.. {
+        assert!(tick < 10_000, "nothing was observed: {asked:?}");
+        if asked.contains_key("observe") {
+            break;
+        }
+        lived.tick();
+        lived.duties();
+        while let Some(Errand::Ask { key }) = lived.owed().first().copied() {
+            let question = lived.life().thoughts().find(key).unwrap().clone();
+            let (purpose, warmth) = (question.purpose, prompt(lived.life(), &question, &[]).temperature);
+            asked.insert(purpose.name(), (question.tier, warmth, purpose.tokens()));
+            let said = says(purpose, &mut dice);
+            lived.feed(What::Answered { key, cost: Usdc::micros(100), said });
+            lived.duties();
+        }
+    }
+    assert_eq!(asked["fragment"], (Tier::Cheap, 1.2, 80));
+    assert_eq!(asked["observe"], (Tier::Cheap, 0.4, 800));
 }
 
 /// Every night said that it had spent no tokens, those that asked a model too.

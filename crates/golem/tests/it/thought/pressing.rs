@@ -4,11 +4,12 @@
 use golem::event::Event;
 use golem::grimoire::{self, Grimoire, How};
 use golem::stress::assessment::{New, Plea};
-use golem::stress::{self, Assessment, Band, Kind};
+use golem::stress::{self, Assessment, Band, Kind, Stressor};
 use golem::thought::{self, Answer, Purpose, Silence, prompt};
 use golem::{Duty, Errand, Owed, Span, Usdc, What};
+use serde_json::json;
 
-use super::common::press;
+use super::common::{changed, press};
 use super::lived::Lived;
 
 const SIX_HOURS: Span = Span::seconds(6 * 3_600);
@@ -63,6 +64,31 @@ fn a_life_that_runs_out_of_money_is_asked_what_presses_and_again_while_it_lasts(
     }
     assert!(!lived.life().stress().named.is_empty() || !lived.life().stress().named_past.is_empty(), "it was heard");
     lived.killed();
+}
+
+/// Only the question about pressure itself was looked at, and not where in it the pressure stands.
+#[test]
+fn what_presses_stands_in_every_prompt_from_its_mark_on_above_whatever_is_to_be_done() {
+    for purpose in Purpose::ALL {
+        let lived = Lived::asked(purpose);
+        let question = lived.life().thoughts().open.iter().find(|question| question.purpose == purpose).unwrap();
+        let shown = |onset: f64| {
+            let (kind, since, held) = (Kind::Futility, Span::ZERO, Span::ZERO);
+            let active = vec![Stressor { kind, domain: None, onset, since, held, presses: true, served: 0 }];
+            let life = changed(lived.life(), |life| {
+                (life["stress"]["active"], life["stress"]["named"]) = (json!(active), json!([]));
+            });
+            prompt(&life, question, &["[1] was born".to_owned()]).user
+        };
+        let text = shown(0.35);
+        let block =
+            text.find("Pressure:\nLoad 0.35 of 1.00, elevated.\n").unwrap_or_else(|| panic!("{purpose}: {text}"));
+        assert!(text.find("Task: ").is_some_and(|task| block < task), "{purpose}: {text}");
+        for below in ["Domains:\n", "Actions:\n", "Rules that hold now:\n", "Remembered:\n", "Your owner asks: "] {
+            assert!(text.find(below).is_none_or(|at| block < at), "{purpose}, {below}: {text}");
+        }
+        assert!(!shown(0.34).contains("Pressure:"), "{purpose}");
+    }
 }
 
 #[test]
