@@ -6,13 +6,17 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::ops::ControlFlow;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
 use crate::common::{Dice, Disk, Tent, full, text};
+use golem::grimoire::bundle::BundleLine;
 use golem::heartbeat;
 use golem::thanatopsis::{self, Rite};
 use golem::{Life, Usdc};
+use shell::legacy::bundle::Bundle;
+use shell::life::questionnaire::Choices;
 use vault::Reader;
 
 /// Everything there should be of a life that has ended, and nothing twice.
@@ -247,14 +251,35 @@ fn a_life_adds_to_what_it_was_born_with() {
                 tent.ok(["golem", "successor", "ada", "--yes"]);
                 // An heir that has done nothing yet adds nothing to what it was left.
                 tent.ok(["golem", "retire", "ada-2", "--confirm", "ada-2"]);
+                assert!(tent.ok(["testament", "ada-2"]).contains("low_divergence"), "and that is said of it");
                 let copy = tent.fails(6, ["golem", "successor", "ada-2", "--yes"]);
                 assert!(copy.contains("--force-similarity"), "{copy}");
+                check_forced(&tent);
             }
             share
         };
         let mean = (1..=seeds).map(share).sum::<f64>() / seeds as f64;
         println!("after {ticks} ticks {mean:.2} of what an heir is left is not what its predecessor was born with");
     }
+}
+
+/// Asked for by name, a copy is made, and is left what its predecessor knew even where the settings say otherwise.
+fn check_forced(tent: &Tent) {
+    let set = ["--set", "succession.inherit_grimoire=false"];
+    tent.ok(["golem", "successor", "ada-2", "--yes", "--force-similarity", "--inherit-grimoire", set[0], set[1]]);
+    assert!(left_to(tent, "ada-3").is_some());
+}
+
+/// The bundle that a newborn was left, by the name it has.
+fn left_to(tent: &Tent, name: &str) -> Option<String> {
+    let place = tent.golem(name);
+    let file = [place.inheritance(), place.inherited()].into_iter().find(|file| file.exists())?;
+    Some(opened(tent, &file).header.name)
+}
+
+fn opened(tent: &Tent, file: &Path) -> Bundle {
+    let own = shell::home::key::OwnerKey::of(&tent.home()).unwrap();
+    shell::legacy::bundle::unpack(&fs::read_to_string(file).unwrap(), &own.public()).unwrap()
 }
 
 #[test]
@@ -359,6 +384,38 @@ fn bundles_are_what_they_say_or_refused_with_a_reason() {
     let out = tent.root().join("mine.bundle");
     tent.ok(["library", "export", out.to_str().unwrap()]);
     tent.ok(["golem", "new", "eve", "--seed", "3", "--from", out.to_str().unwrap()]);
+}
+
+/// What a death left comes onto the shelf by itself. It is offered to the next golem whole, and what of the shelf has the
+/// owner's words goes into a bundle under a name, which a newborn is given as a file.
+#[test]
+fn what_the_dead_left_is_offered_whole_and_bundled_by_words_under_a_name() {
+    let tent = Tent::new();
+    tent.ok(["golem", "new", "ada", "--seed", "1"]);
+    tent.ok(["golem", "run", "ada", "--speed", "max", "--ticks", "2000"]);
+    assert!(Choices::of(&tent.home()).unwrap().left.is_empty(), "the living are not offered");
+    tent.ok(["golem", "retire", "ada", "--confirm", "ada"]);
+    assert!(tent.ok(["library", "list"]).contains("from ada"));
+    let Choices { mut form, left, .. } = Choices::of(&tent.home()).unwrap();
+    assert_eq!(left.iter().map(|choice| choice.value.as_str()).collect::<Vec<_>>(), ["ada"]);
+    (form.name, form.from) = ("bob".to_owned(), "ada".to_owned());
+    drop(form.bear(&shell::Runtime::of(&tent.home())).unwrap());
+    assert_eq!(left_to(&tent, "bob").as_deref(), Some("ada"));
+
+    let (shelf, kit) = (tent.root().join("shelf.bundle"), tent.root().join("kit.bundle"));
+    tent.ok(["library", "export", shelf.to_str().unwrap()]);
+    let all = opened(&tent, &shelf).lines;
+    let having = |lines: &[BundleLine], word: &str| {
+        lines.iter().filter(|line| serde_json::to_string(line).unwrap().to_lowercase().contains(word)).count()
+    };
+    let some = |word: &&str| (1..all.len()).contains(&having(&all, word));
+    let word = ["volatility", "range", "direction", "gas"].into_iter().find(some).expect("it is about several domains");
+    tent.ok(["library", "bundle", "starter", word, "--to", kit.to_str().unwrap()]);
+    let made = opened(&tent, &kit);
+    assert_eq!((made.header.name.as_str(), made.stranger), ("starter", false));
+    assert_eq!((made.lines.len(), having(&made.lines, word)), (having(&all, word), made.lines.len()));
+    tent.ok(["golem", "new", "eve", "--seed", "3", "--from", kit.to_str().unwrap()]);
+    assert_eq!(left_to(&tent, "eve").as_deref(), Some("starter"));
 }
 
 fn check_waits(tent: &Tent, args: &[&str], why: &[&str]) -> Option<String> {

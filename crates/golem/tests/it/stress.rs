@@ -501,8 +501,17 @@ fn what_pressed_is_on_record_at_death_and_what_passed_is_worth_knowing() {
     golem.until_cleared(Kind::RepeatedFailure, Some(0), 3_000);
     let past = golem.stress().past_of(Kind::RepeatedFailure, Some(0)).unwrap().clone();
     let past = stress::Past { suspended: false, ..past };
-    let life = changed(golem.life(), |life| life["stress"]["past"][0] = json!(past));
+    let after = |past: &stress::Past| changed(golem.life(), |life| life["stress"]["past"] = json!([past]));
     let mut grimoire = golem::grimoire::Grimoire::new([]);
+    for past in [stress::Past { peak: 0.5, ..past.clone() }, stress::Past { suspended: true, ..past.clone() }] {
+        golem::grimoire::round(&mut grimoire, &after(&past));
+        assert_eq!(
+            grimoire.in_use().count(),
+            0,
+            "half of the worst is not heavy, and what was set aside has not passed"
+        );
+    }
+    let life = after(&past);
     for _ in 0..2 {
         golem::grimoire::round(&mut grimoire, &life);
         let known: Vec<&str> = grimoire.in_use().map(|entry| entry.text.as_str()).collect();

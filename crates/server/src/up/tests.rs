@@ -556,7 +556,9 @@ fn an_heir_that_could_not_be_made_is_tried_again_until_its_line_ends_and_born_on
         }
         up.desk.write_rest().unwrap();
         let told = up.desk.waiting("command", 100).unwrap().into_iter().map(|waiting| waiting.note.text);
-        assert_eq!(told.filter(|text| text.contains("has no heir")).count(), 1, "told once");
+        let told: Vec<String> = told.filter(|text| text.contains("has no heir")).collect();
+        assert!(told.len() == 1 && told[0].matches('$').count() == 2, "once, with both sums: {told:?}");
+        assert!(told[0].contains("`bardo golem successor ada` makes one by hand"), "{told:?}");
 
         let id = ada.wake().unwrap().0.life().id();
         home.treasury().unwrap().add(Usdc::dollars(10_000)).unwrap();

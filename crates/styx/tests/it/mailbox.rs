@@ -3,10 +3,11 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use golem::GolemId;
 use styx::mailbox::{Came, Mailbox, RowChange};
-use styx::{Clade, Class, Speaker};
+use styx::{Clade, Class, Shape, Speaker};
 
 /// Chance for tests, the same every time.
 struct Dice(u64);
@@ -210,6 +211,12 @@ fn what_nobody_has_any_more_is_not_waited_for() {
     };
     let words: Vec<Vec<u8>> = (1..=4).map(|own| say(&mut teller, own, 10_000)).collect();
     assert!(matches!(hearer.take(1, &words[0], 20_000).0, Came::Words(_)));
+    // To the last moment of its week a word is said again and worth hearing, and a relay keeps it as long.
+    assert!(teller.settle(10_000 + week).1.is_empty() && teller.waiting() == 4);
+    let mut late = Mailbox::new(Arc::clone(&clade), [4; 16]);
+    let Came::Words(heard) = late.take(1, &words[0], 10_000 + week).0 else { panic!("it is the first word there is") };
+    assert!(!heard[0].stale);
+    assert_eq!(Shape::default().kept, Duration::from_millis(week));
     // The hearer is away for a week and more, and the relay has lost the rest.
     let later = 20_000 + week + 1;
     assert_eq!(teller.settle(later).1.len(), 4, "what is too old is not said again");
