@@ -1,9 +1,9 @@
 //! Phages: how many a day, what they come to, and that nothing they say has a say.
 
-use crate::common::{Dice, SAFE, START, birth, changed};
+use crate::common::{Dice, SAFE, START, birth, changed, keep_in};
 use golem::constitution::Constitution;
 use golem::event::Event;
-use golem::mortality::phase::Phase;
+use golem::mortality::{self, phase::Phase};
 use golem::phage::{self, Fate, Kind, Venture};
 use golem::rule::{self, Provenance};
 use golem::world::{Bar, DomainKind, DomainSpec, Observation};
@@ -83,6 +83,36 @@ impl Lived {
 
     fn count(&self, is: impl Fn(&phage::Event) -> bool) -> usize {
         self.events().filter(|event| matches!(event, Event::Phage(event) if is(event))).count()
+    }
+}
+
+/// Ticks at which a phage was sent out.
+fn sent_out(lived: &Lived) -> Vec<u64> {
+    let (mut tick, mut sent) = (0, Vec::new());
+    for event in lived.events() {
+        match event {
+            Event::Mortality(mortality::Event::Aged { .. }) => tick += 1,
+            Event::Phage(phage::Event::Spawned(_)) => sent.push(tick),
+            _ => {}
+        }
+    }
+    sent
+}
+
+/// In conservation, which looks half as often, a day's looks take two.
+#[test]
+fn three_two_or_one_are_sent_out_in_a_days_looks_and_none_in_the_worst_phases() {
+    let apart = [None, None, Some(DAY), Some(DAY / 2), Some(DAY / 3)];
+    for (phase, apart) in Phase::ALL.into_iter().zip(apart) {
+        let lived = Lived::new(1, |constitution| keep_in(constitution, phase)).ticks(8 * DAY);
+        assert_eq!(lived.life().phase(), phase);
+        let sent = sent_out(&lived);
+        let Some(apart) = apart else {
+            assert!(sent.is_empty(), "{phase}: {sent:?}");
+            continue;
+        };
+        assert!(sent.iter().all(|tick| tick.is_multiple_of(apart)), "{phase}: {sent:?}");
+        assert!(sent.windows(2).any(|two| two[1] - two[0] == apart), "{phase}: {sent:?}");
     }
 }
 
@@ -205,7 +235,7 @@ fn phages_that_all_fail_alike_are_felt() {
     let (sound, none) = fitness(&[]);
     assert!(none.failing().is_none() || none.recent.len() >= 8);
     let (alike, phages) = fitness(&[(0, Fate::Worse); 16]);
-    assert!(phages.fail_alike() && alike < sound * 0.96, "{alike} {sound}");
+    assert!(phages.fail_alike() && (alike - 0.95 * sound).abs() < 1e-12, "{alike} {sound}");
     let mut mixed = [(0, Fate::Worse); 16];
     mixed.iter_mut().step_by(2).for_each(|one| *one = (1, Fate::Alike));
     let (diverse, phages) = fitness(&mixed);
