@@ -28,7 +28,7 @@ pub(crate) struct Sleeper {
     dice: Dice,
     truth: f64,
     sign: [f64; 3],
-    events: Vec<Event>,
+    pub(crate) events: Vec<Event>,
     unit: i64,
 }
 

@@ -1,6 +1,6 @@
 //! The chapter on mortality, as sentences: how a golem ages, weakens, recovers and dies.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::common::{Rig, SAFE, START, changed};
 use golem::constitution::{Clocks, Constitution, Measure, Mode};
@@ -13,7 +13,7 @@ use golem::mortality::vitality::Parts;
 use golem::mortality::{self, Clock};
 use golem::owner;
 use golem::world::Observation;
-use golem::{Command, Golem, Span, Usdc, What};
+use golem::{Command, Golem, Life, Span, Usdc, What};
 use serde_json::json;
 
 fn cause(rig: &Rig) -> &Cause {
@@ -645,6 +645,39 @@ fn each_cause_has_the_documents_fields_of_evidence() {
     let retire = |rig: &mut Rig| drop(rig.command(Command::Retire { reason: "enough".into() }));
     check(dead(&|_| {}, &retire), &["reason"]);
     check(dead(&|_| {}, &|rig| drop(rig.command(Command::Halt { trigger: "x".into() }))), &["trigger"]);
+}
+
+/// Programs written against the document find its messages with its fields; the tick stands in the envelope.
+#[test]
+fn the_six_messages_of_mortality_have_the_documents_fields() {
+    let mut rig = Rig::with(|c| {
+        c.reflex.pull = -3.0;
+        c.economic.machine_per_day = Usdc::dollars(30);
+    });
+    rig.ticks(20_000);
+    let mut told = BTreeMap::<String, BTreeSet<String>>::new();
+    let mut again = Golem::reborn(&rig.records[0]).unwrap();
+    let mut tell = |event: &Event, life: &Life| {
+        if let Some(message) = golem::wire::message(event, life) {
+            let said = serde_json::to_value(message).unwrap();
+            let fields = said.as_object().unwrap().keys().cloned();
+            told.insert(said["event"].as_str().unwrap().to_owned(), fields.collect());
+        }
+    };
+    for record in &rig.records[1..] {
+        again.fold_with(record, &mut tell).unwrap();
+    }
+    for (name, fields) in [
+        ("vitality_update", &["economic", "epistemic", "stochastic", "composite", "phase"][..]),
+        ("phase_transition", &["from_phase", "to_phase", "composite", "trigger_clock"]),
+        ("economic_critical", &["remaining", "burn_rate", "projected_ticks"]),
+        ("epistemic_warning", &["fitness", "senescence_threshold", "ticks_in_decline"]),
+        ("stochastic_roll", &["hazard_rate", "roll", "survived"]),
+        ("dead", &["cause", "final_vitality", "ticks_alive"]),
+    ] {
+        let fields: BTreeSet<String> = fields.iter().chain(&["event"]).map(|field| (*field).to_owned()).collect();
+        assert_eq!(told.get(&format!("mortality.{name}")), Some(&fields), "{name}");
+    }
 }
 
 #[test]

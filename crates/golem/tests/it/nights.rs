@@ -1,11 +1,12 @@
 //! Nights, figure by figure: what sets their length, their price and how soon they come, what replay goes into first,
 //! and what an heir dreams of before anything else.
 
-use crate::common::{changed, fall_asleep};
+use crate::common::{changed, fall_asleep, keep_in};
 use crate::dream::{Sleeper, experience, whole_night};
 use golem::constitution::{Constitution, DreamSchedule, DreamTier, Mode};
 use golem::dream::{self, Blocked, Experience, Memory, Origin, Trigger, schedule};
-use golem::mortality::phase::Phase;
+use golem::event::Event;
+use golem::mortality::{self, phase::Phase};
 use golem::{Command, Golem, Life, Usdc};
 use serde_json::{Value, json};
 
@@ -50,6 +51,42 @@ fn light_nights_come_more_rarely_in_worse_phases_and_not_at_all_in_the_last() {
         assert_eq!(after(phase, every - 1), None, "{phase}");
     }
     assert_eq!(after(Phase::Terminal, 10_000), None);
+}
+
+/// Ticks from one night to the next of a life that stays in this phase, over so many looks.
+fn apart(phase: Phase, looks: u64) -> Vec<u64> {
+    let mut sleeper = Sleeper::new(|constitution| {
+        keep_in(constitution, phase);
+        (constitution.dream.tier, constitution.dream.schedule) = (DreamTier::Core, DreamSchedule::Autonomous);
+    });
+    sleeper.ticks(looks);
+    assert_eq!(sleeper.life().phase(), phase);
+    let (mut tick, mut begun) = (0, Vec::new());
+    for event in &sleeper.events {
+        match event {
+            Event::Mortality(mortality::Event::Aged { .. }) => tick += 1,
+            Event::Dream(dream::Event::Began { .. }) => begun.push(tick),
+            _ => {}
+        }
+    }
+    begun.windows(2).map(|two| two[1] - two[0]).collect()
+}
+
+#[test]
+fn a_life_sleeps_as_often_as_its_phase_lets_it() {
+    // From the end of one night to the beginning of the next it is fifty ticks, and a night lasts one at most.
+    let usual = apart(Phase::Thriving, 1_400);
+    let every = usual[0];
+    assert!((50..=52).contains(&every) && usual.iter().all(|ticks| *ticks == every), "{usual:?}");
+    // The first comes once there are episodes enough, of which there is one every twenty ticks; in conservation every
+    // second look is a tick.
+    for (phase, looks, longer) in
+        [(Phase::Stable, 2_400, 0), (Phase::Conservation, 6_800, 16), (Phase::Declining, 4_500, 50)]
+    {
+        let apart = apart(phase, looks);
+        assert!(apart.len() > 1 && apart.iter().all(|ticks| *ticks == every + longer), "{phase}: {apart:?}");
+    }
+    assert!(apart(Phase::Terminal, 1_400).is_empty(), "one night at most");
 }
 
 #[test]

@@ -54,10 +54,12 @@ pub struct Words {
 pub fn phase(life: &Life) -> String {
     let behaviour = life.phase().behaviour();
     let ideas = ideas_every(life).map_or("no new ideas".to_owned(), |ticks| format!("ideas every {ticks} ticks"));
-    let phages = match a_day(life) {
-        0 => "no phages".to_owned(),
-        1 => "a phage a day".to_owned(),
-        several => format!("{several} phages a day"),
+    let phages = match (a_day(life), behaviour.interval_times) {
+        (0, _) => "no phages".to_owned(),
+        (1, 1) => "a phage a day".to_owned(),
+        // They are counted in looks, and it looks less often.
+        (1, days) => format!("a phage every {days} days"),
+        (several, _) => format!("{several} phages a day"),
     };
     let adds = if behaviour.may_add { "" } else { ", adds to nothing" };
     let looks = if behaviour.interval_times > 1 { ", looks half as often" } else { "" };
