@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::common::{Dice, Honest, SAFE, START, birth, changed};
 use golem::constitution::{Constitution, MindKind, OnDeath, PolicyFigures, StressMode};
+use golem::daimon::Pad;
 use golem::dream::SleepStage as Phases;
 use golem::event::Event;
 use golem::heartbeat::State;
@@ -375,6 +376,28 @@ fn an_action_is_a_claim_in_the_domain_of_execution_and_verified_by_what_came_of_
     let unheard = changed(golem.life(), |life| life["execution"]["domain"] = json!(mortality::Domain::default()));
     let (with, without) = (mortality::epistemic::fitness(golem.life()), mortality::epistemic::fitness(&unheard));
     assert!(with > without + 0.01, "{with} {without}");
+}
+
+#[test]
+fn fear_and_sadness_commit_less_of_what_was_proposed_and_no_other_mood_does() {
+    let golem = seasoned(|c| {
+        (c.mind.kind, c.reflex.act_every, c.stress.mode) = (MindKind::Reflex, 0, StressMode::Off);
+    });
+    let committed = |pleasure: f64, arousal: f64, dominance: f64| {
+        let mood = Pad { pleasure, arousal, dominance };
+        let life = changed(golem.life(), |life| life["daimon"]["mood"] = json!(mood));
+        let mut golem = Golem::resume(life, golem.seq()).unwrap();
+        let what = What::Proposed(Proposal { action: 0, size: 0.1 });
+        golem.step(&Input { now: golem.life().now(), roll: SAFE, what }).unwrap();
+        golem.life().flights()[0].reserved
+    };
+    let usual = committed(0.0, 0.0, 0.0);
+    assert!(usual.is_positive());
+    for (felt, percent) in [(0.1, 90), (0.3, 80), (0.9, 60)] {
+        let less = usual.share(percent, 100);
+        assert_eq!((committed(-felt, felt, -felt), committed(-felt, -felt, -felt)), (less, less), "{felt}");
+        assert_eq!((committed(felt, felt, felt), committed(-felt, felt, felt)), (usual, usual), "joy and anger");
+    }
 }
 
 /// Holding something, in whatever condition `then` brings about.

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::common::{Rig, SAFE, START, changed};
 use golem::constitution::{Clocks, Constitution, Measure, Mode};
 use golem::event::Event;
+use golem::grimoire::Grimoire;
 use golem::heartbeat::State;
 use golem::mortality::Senescence;
 use golem::mortality::death::Cause;
@@ -12,6 +13,7 @@ use golem::mortality::phase::Phase;
 use golem::mortality::vitality::Parts;
 use golem::mortality::{self, Clock};
 use golem::owner;
+use golem::thanatopsis::{Outside, Review, write};
 use golem::world::Observation;
 use golem::{Command, Golem, Life, Span, Usdc, What};
 use serde_json::json;
@@ -422,6 +424,12 @@ fn an_immortal_shows_its_decline_but_neither_weakens_nor_dies() {
     let life = rig.golem.life();
     assert!(life.vitality().composite < 0.1, "displayed: {}", life.vitality().composite);
     assert!(life.phase() >= Phase::Stable && !life.is_dead());
+    // Its owner can still end it, and its testament says what it was.
+    rig.command(Command::Retire { reason: "enough".into() });
+    let outside = Outside { secret: String::new(), records: 0, journal: String::new() };
+    let left = write(rig.golem.life(), &Grimoire::default(), &Review::default(), outside).unwrap();
+    let off = ["mode immortal", "economic clock off", "epistemic clock off", "stochastic clock off"];
+    assert_eq!(left.switches[..4], off);
 }
 
 #[test]

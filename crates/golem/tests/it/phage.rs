@@ -168,8 +168,14 @@ fn what_does_better_is_tried_and_what_does_worse_makes_its_golem_surer() {
         for (kind, ends) in phages.ends.iter().enumerate() {
             kinds[kind] += ends.iter().sum::<u32>();
         }
-        let is_phage = |event: &&Event| matches!(event, Event::Rule(rule::Event::Adopted { heuristic, .. }) if heuristic.provenance == Provenance::Phage);
-        tried += lived.events().filter(is_phage).count();
+        for event in lived.events() {
+            if let Event::Rule(rule::Event::Adopted { heuristic, .. }) = event
+                && heuristic.provenance == Provenance::Phage
+            {
+                assert!(!heuristic.voice, "it has no say before its own record earns one: {heuristic:?}");
+                tried += 1;
+            }
+        }
         let all: u32 = phages.ends.iter().flatten().sum();
         assert_eq!(all as usize, lived.count(|event| matches!(event, phage::Event::Ended { .. })));
     }
