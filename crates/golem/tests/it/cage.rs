@@ -337,7 +337,7 @@ fn a_million_intents_and_not_one_commit_outside_the_policy() {
     assert!(warden.granted - warden.unasked > 300 && warden.unasked > 500);
 }
 
-/// What was previewed is held against the world's word on what came, and against nothing else.
+/// A preview is held against the world's word on what came, and against nothing else.
 #[test]
 fn an_action_is_a_claim_in_the_domain_of_execution_and_verified_by_what_came_of_it() {
     let mut golem = seasoned(|c| {

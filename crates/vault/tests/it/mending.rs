@@ -333,7 +333,7 @@ fn lived(p: &Place, ticks: u64, values: impl Fn(u64) -> f64) -> Result<Golem, va
     Ok(g)
 }
 
-/// Of a life with which nothing is wrong, and of one that declines.
+/// Snapshots of a life that is well, and of one that declines.
 #[test]
 fn a_snapshot_is_written_every_six_hours_of_the_world_and_every_fifty_records_of_a_decline() {
     let written = |interval: Span, center: f64| {

@@ -121,7 +121,7 @@ fn the_strongest_model_is_asked_by_who_thrives_and_an_answer_is_paid_from_credit
             lived.tick();
         }
         assert_eq!(lived.life().phase(), phase);
-        // Whoever is asked would rather have a stronger model asked.
+        // Each of them would rather have a stronger one asked.
         let mut strongest = Tier::Rules;
         for _ in 0..3 {
             let Some(question) = lived.life().thoughts().open.first().cloned() else { break };
