@@ -263,7 +263,7 @@ fn thinker(change: impl FnOnce(&mut Constitution)) -> Rig {
 }
 
 /// An entry that has been believed by so much since its golem was born.
-fn believed(id: u64, confidence: f64, class: Class) -> Entry {
+fn insight_of(id: u64, confidence: f64, class: Class) -> Entry {
     let mut entry = draft(Kind::Insight, &format!("the {id}th"), ME, START);
     (entry.id, entry.initial, entry.class, entry.status) = (id, confidence, class, Status::Active);
     entry
@@ -274,10 +274,10 @@ fn every_fifty_ticks_what_is_believed_by_less_than_a_tenth_is_archived_and_it_is
     // An hour a look: what halves in a day is below a tenth at the second round.
     let mut rig = thinker(|own| own.interval = Span::seconds(3_600));
     let mut known = Grimoire::new([
-        believed(1_001, 0.09, Class::Structural),
-        believed(1_002, 0.11, Class::Structural),
-        believed(1_003, 0.7, Class::Structural),
-        believed(1_004, 0.7, Class::Ephemeral),
+        insight_of(1_001, 0.09, Class::Structural),
+        insight_of(1_002, 0.11, Class::Structural),
+        insight_of(1_003, 0.7, Class::Structural),
+        insight_of(1_004, 0.7, Class::Ephemeral),
     ]);
     let archived = |known: &Grimoire| -> Vec<u64> {
         let gone = |id: &u64| known.get(*id).is_some_and(|entry| entry.status == Status::Archived);
@@ -338,7 +338,7 @@ fn a_better_phase_has_more_ideas_says_less_in_general_and_tries_what_it_remember
     };
     assert_eq!(Phase::ALL.map(asks), [9, 9, 9, 3, 3], "of nine rounds");
     let tries = |phase: Phase| {
-        let mut waiting = believed(1_001, 0.5, Class::Structural);
+        let mut waiting = insight_of(1_001, 0.5, Class::Structural);
         (waiting.kind, waiting.status) = (Kind::Heuristic, Status::Candidate);
         waiting.condition = Some(condition(&[(0, true, 0.5)]));
         waiting.claim = Some(Expectation { domain: 0, effect: 1.1, stance: Stance::Watch });

@@ -54,7 +54,7 @@ fn light_nights_come_more_rarely_in_worse_phases_and_not_at_all_in_the_last() {
 }
 
 /// Ticks from one night to the next of a life that stays in this phase, over so many looks.
-fn apart(phase: Phase, looks: u64) -> Vec<u64> {
+fn ticks_apart(phase: Phase, looks: u64) -> Vec<u64> {
     let mut sleeper = Sleeper::new(|constitution| {
         keep_in(constitution, phase);
         (constitution.dream.tier, constitution.dream.schedule) = (DreamTier::Core, DreamSchedule::Autonomous);
@@ -75,7 +75,7 @@ fn apart(phase: Phase, looks: u64) -> Vec<u64> {
 #[test]
 fn a_life_sleeps_as_often_as_its_phase_lets_it() {
     // From the end of one night to the beginning of the next it is fifty ticks, and a night lasts one at most.
-    let usual = apart(Phase::Thriving, 1_400);
+    let usual = ticks_apart(Phase::Thriving, 1_400);
     let every = usual[0];
     assert!((50..=52).contains(&every) && usual.iter().all(|ticks| *ticks == every), "{usual:?}");
     // The first comes once there are episodes enough, of which there is one every twenty ticks; in conservation every
@@ -83,10 +83,10 @@ fn a_life_sleeps_as_often_as_its_phase_lets_it() {
     for (phase, looks, longer) in
         [(Phase::Stable, 2_400, 0), (Phase::Conservation, 6_800, 16), (Phase::Declining, 4_500, 50)]
     {
-        let apart = apart(phase, looks);
+        let apart = ticks_apart(phase, looks);
         assert!(apart.len() > 1 && apart.iter().all(|ticks| *ticks == every + longer), "{phase}: {apart:?}");
     }
-    assert!(apart(Phase::Terminal, 1_400).is_empty(), "one night at most");
+    assert!(ticks_apart(Phase::Terminal, 1_400).is_empty(), "one night at most");
 }
 
 #[test]

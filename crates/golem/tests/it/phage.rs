@@ -87,7 +87,7 @@ impl Lived {
 }
 
 /// Ticks at which a phage was sent out.
-fn sent_out(lived: &Lived) -> Vec<u64> {
+fn phage_ticks(lived: &Lived) -> Vec<u64> {
     let (mut tick, mut sent) = (0, Vec::new());
     for event in lived.events() {
         match event {
@@ -106,7 +106,7 @@ fn three_two_or_one_are_sent_out_in_a_days_looks_and_none_in_the_worst_phases() 
     for (phase, apart) in Phase::ALL.into_iter().zip(apart) {
         let lived = Lived::new(1, |constitution| keep_in(constitution, phase)).ticks(8 * DAY);
         assert_eq!(lived.life().phase(), phase);
-        let sent = sent_out(&lived);
+        let sent = phage_ticks(&lived);
         let Some(apart) = apart else {
             assert!(sent.is_empty(), "{phase}: {sent:?}");
             continue;
