@@ -688,6 +688,7 @@ mod tests {
         let with = |mode, clocks| Constitution { mode, clocks, ..Constitution::bare() }.clocks();
         let all = Clocks { economic: true, epistemic: true, stochastic: true };
         let none = Clocks { economic: false, epistemic: false, stochastic: false };
+        assert_eq!(Constitution::default().mode, Mode::SelfHosted);
         assert_eq!(with(Mode::Hosted, all), all);
         assert_eq!(with(Mode::Hosted, none), none);
         assert_eq!(with(Mode::SelfHosted, all), Clocks { economic: false, ..all });

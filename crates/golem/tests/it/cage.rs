@@ -3,8 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::common::{Dice, Honest, SAFE, START, birth};
-use golem::constitution::{Constitution, OnDeath, PolicyFigures};
+use crate::common::{Dice, Honest, SAFE, START, birth, changed};
+use golem::constitution::{Constitution, MindKind, OnDeath, PolicyFigures, StressMode};
+use golem::daimon::Pad;
 use golem::dream::SleepStage as Phases;
 use golem::event::Event;
 use golem::heartbeat::State;
@@ -15,6 +16,7 @@ use golem::regime::Regime;
 use golem::shell::perform;
 use golem::world::{Bar, Effect, Fate, Observation, Order, Outcome, Quote};
 use golem::{Command, CommandId, Errand, Golem, Input, Life, Owed, Record, Span, Time, Usdc, What};
+use serde_json::json;
 
 const TICK: Span = Span::seconds(40);
 
@@ -333,6 +335,69 @@ fn a_million_intents_and_not_one_commit_outside_the_policy() {
     }
     assert!(warden.intended > 10_000 && warden.sent > 5_000);
     assert!(warden.granted - warden.unasked > 300 && warden.unasked > 500);
+}
+
+/// A preview is held against the world's word on what came, and against nothing else.
+#[test]
+fn an_action_is_a_claim_in_the_domain_of_execution_and_verified_by_what_came_of_it() {
+    let mut golem = seasoned(|c| {
+        (c.mind.kind, c.reflex.act_every, c.stress.mode) = (MindKind::Reflex, 0, StressMode::Off);
+    });
+    let mut verified = Vec::new();
+    for turn in 0..30 {
+        let (action, size) = if turn % 2 == 0 { (0, 0.1) } else { (1, 1.0) };
+        let what = What::Proposed(Proposal { action, size });
+        golem.step(&Input { now: golem.life().now(), roll: SAFE, what }).unwrap();
+        let mut worse = Honest {
+            quote: |life: &Life, order: &Order| Some(quote(life, order)),
+            act: |life: &Life, order: &Order| {
+                let Quote { cash, fee, .. } = quote(life, order);
+                let adds = order.action == 0;
+                let worth = if adds { -cash } else { cash };
+                let units = if adds { order.units } else { -order.units };
+                // Half a hundredth worse than it was said.
+                Fate::Done(Outcome { units, cash: cash - worth.share(1, 200), fee, gas: Usdc::ZERO })
+            },
+            records: vec![],
+        };
+        perform(&mut golem, &mut worse).unwrap();
+        for event in worse.records.iter().flat_map(|record| &record.events) {
+            if let Event::Policy(policy::Event::Verified { quoted, actual, .. }) = event {
+                verified.push((*quoted - *actual).as_f64() / quoted.as_f64().abs());
+            }
+        }
+        look(&mut golem, 1.0, SAFE);
+    }
+    assert_eq!(verified.len(), 30, "{verified:?}");
+    assert!(verified.iter().all(|worse| (worse - 0.005).abs() < 1e-4), "{verified:?}");
+    // Expecting as much again as came so far is better than believing the preview, and fitness has it.
+    let domain = &golem.life().execution().domain;
+    assert!(domain.resolved == 30 && domain.skill() > 0.9, "{domain:?}");
+    let unheard = changed(golem.life(), |life| life["execution"]["domain"] = json!(mortality::Domain::default()));
+    let (with, without) = (mortality::epistemic::fitness(golem.life()), mortality::epistemic::fitness(&unheard));
+    assert!(with > without + 0.01, "{with} {without}");
+}
+
+#[test]
+fn fear_and_sadness_commit_less_of_what_was_proposed_and_no_other_mood_does() {
+    let golem = seasoned(|c| {
+        (c.mind.kind, c.reflex.act_every, c.stress.mode) = (MindKind::Reflex, 0, StressMode::Off);
+    });
+    let committed = |pleasure: f64, arousal: f64, dominance: f64| {
+        let mood = Pad { pleasure, arousal, dominance };
+        let life = changed(golem.life(), |life| life["daimon"]["mood"] = json!(mood));
+        let mut golem = Golem::resume(life, golem.seq()).unwrap();
+        let what = What::Proposed(Proposal { action: 0, size: 0.1 });
+        golem.step(&Input { now: golem.life().now(), roll: SAFE, what }).unwrap();
+        golem.life().flights()[0].reserved
+    };
+    let usual = committed(0.0, 0.0, 0.0);
+    assert!(usual.is_positive());
+    for (felt, percent) in [(0.1, 90), (0.3, 80), (0.9, 60)] {
+        let less = usual.share(percent, 100);
+        assert_eq!((committed(-felt, felt, -felt), committed(-felt, -felt, -felt)), (less, less), "{felt}");
+        assert_eq!((committed(felt, felt, felt), committed(-felt, felt, felt)), (usual, usual), "joy and anger");
+    }
 }
 
 /// Holding something, in whatever condition `then` brings about.

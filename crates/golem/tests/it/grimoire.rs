@@ -1,15 +1,18 @@
 //! The Grimoire stays small and true without anyone tidying it.
 
-use crate::common::{Dice, manifest};
+use crate::common::{Dice, Rig, START, changed, keep_in, manifest};
+use golem::constitution::{Constitution, MindKind};
+use golem::event::Event;
 use golem::grimoire::{
-    ARCHIVE, Candidate, Class, Decision, Entry, Expectation, Grimoire, How, Kind, Link, Provenance, Source, Status,
-    draft,
+    Candidate, Class, Decision, Entry, Expectation, Grimoire, How, Kind, Link, Provenance, Source, Status, draft, round,
 };
+use golem::mortality::{epistemic, phase::Phase};
 use golem::regime::Regime;
-use golem::rule::{Comparison, Condition, Is, Stance};
+use golem::rule::{self, Comparison, Condition, Is, Stance};
 use golem::world::{DomainKind, Manifest};
-use golem::{GolemId, Span, Time};
+use golem::{Duty, GolemId, Owed, Span, Time, What};
 use proptest::prelude::*;
+use serde_json::json;
 
 const NOW: Time = Time::seconds(1_700_000_000);
 const ME: Source = Source { golem: GolemId([1; 16]), generation: 0, how: How::Observed };
@@ -245,9 +248,103 @@ fn what_has_faded_is_archived_and_pruning_is_counted() {
         learn(&mut grimoire, seen(insight("x", &[(0, true, f64::from(n))], 1, 1.3, NOW), 8.0, 0.0), NOW);
     }
     let later = NOW + Span::DAY.times(60);
-    assert!(grimoire.entries().all(|entry| entry.confidence(later) < ARCHIVE));
+    assert!(grimoire.entries().all(|entry| entry.confidence(later) < 0.1));
     let round = grimoire.curate(&world(), Regime::Usual, ME, later, |_| false);
     assert_eq!((round.alive, round.archived), (10, 10));
+}
+
+/// A golem with a mind of rules and nothing to begin with.
+fn thinker(change: impl FnOnce(&mut Constitution)) -> Rig {
+    let begin = |own: &mut Constitution| {
+        (own.mind.kind, own.mind.explore_every) = (MindKind::Rules, 0);
+        change(own);
+    };
+    Rig::in_world(begin, |world| world.features = vec!["level".into(), "wind".into()])
+}
+
+/// An entry that has been believed by so much since its golem was born.
+fn insight_of(id: u64, confidence: f64, class: Class) -> Entry {
+    let mut entry = draft(Kind::Insight, &format!("the {id}th"), ME, START);
+    (entry.id, entry.initial, entry.class, entry.status) = (id, confidence, class, Status::Active);
+    entry
+}
+
+#[test]
+fn every_fifty_ticks_what_is_believed_by_less_than_a_tenth_is_archived_and_it_is_felt_for_five_hundred() {
+    // An hour a look: what halves in a day is below a tenth at the second round.
+    let mut rig = thinker(|own| own.interval = Span::seconds(3_600));
+    let mut known = Grimoire::new([
+        insight_of(1_001, 0.09, Class::Structural),
+        insight_of(1_002, 0.11, Class::Structural),
+        insight_of(1_003, 0.7, Class::Structural),
+        insight_of(1_004, 0.7, Class::Ephemeral),
+    ]);
+    let archived = |known: &Grimoire| -> Vec<u64> {
+        let gone = |id: &u64| known.get(*id).is_some_and(|entry| entry.status == Status::Archived);
+        (1_001..=1_004).filter(gone).collect()
+    };
+    let (mut rounds, mut felt) = (Vec::new(), Vec::new());
+    for tick in 1..=700_u64 {
+        rig.tick();
+        if !rig.golem.owed().any(|owed| matches!(owed, Owed::Duty(Duty::Curate))) {
+            continue;
+        }
+        rounds.push(tick);
+        let answer = round(&mut known, rig.golem.life());
+        rig.feed(What::Curated(Box::new(answer))).unwrap();
+        let life = rig.golem.life();
+        felt.push(life.knowing().pruned() > 0.2);
+        if rounds.len() == 1 {
+            let unscathed = changed(life, |life| life["knowing"]["archived"] = json!([]));
+            assert!((epistemic::fitness(life) - 0.95 * epistemic::fitness(&unscathed)).abs() < 1e-12);
+        }
+        let expected: &[u64] = if rounds.len() == 1 { &[1_001] } else { &[1_001, 1_004] };
+        assert_eq!(archived(&known), expected, "round {}", rounds.len());
+    }
+    assert_eq!(rounds, (1..=14).map(|round| round * 50).collect::<Vec<u64>>());
+    // The second round was the last to archive any, and ten of them are counted.
+    assert_eq!(felt, (1..=14).map(|round| round <= 11).collect::<Vec<bool>>());
+}
+
+#[test]
+fn a_better_phase_has_more_ideas_says_less_in_general_and_tries_what_it_remembers() {
+    let ideas = Phase::ALL.map(|phase| {
+        let mut rig = thinker(|own| {
+            keep_in(own, phase);
+            own.mind.explore_every = 10;
+        });
+        rig.ticks(200);
+        let is_idea = |event: &&Event| matches!(event, Event::Rule(rule::Event::Adopted { .. }));
+        rig.records.iter().flat_map(|record| &record.events).filter(is_idea).count()
+    });
+    assert_eq!(ideas, [0, 0, 0, 10, 20], "ideas in two hundred ticks");
+    // Something that can be said in general, at any round: the world has just turned, and nothing is known of it.
+    let mut rig = thinker(|_| {});
+    rig.ticks(1);
+    let at = |phase: Phase, rounds: u64| {
+        changed(rig.golem.life(), |life| {
+            life["vitality"]["phase"] = json!(phase);
+            life["knowing"]["rounds"] = json!(rounds);
+            (life["regimes"]["now"], life["regimes"]["met"]) = (json!(Regime::Unsettled), json!([0, 0, 5]));
+        })
+    };
+    let asks = |phase: Phase| {
+        let asked = |rounds: u64| {
+            let mut known = Grimoire::new([]);
+            round(&mut known, &at(phase, rounds));
+            known.in_use().any(|entry| entry.kind == Kind::Question)
+        };
+        (0..9).filter(|rounds| asked(*rounds)).count()
+    };
+    assert_eq!(Phase::ALL.map(asks), [9, 9, 9, 3, 3], "of nine rounds");
+    let tries = |phase: Phase| {
+        let mut waiting = insight_of(1_001, 0.5, Class::Structural);
+        (waiting.kind, waiting.status) = (Kind::Heuristic, Status::Candidate);
+        waiting.condition = Some(condition(&[(0, true, 0.5)]));
+        waiting.claim = Some(Expectation { domain: 0, effect: 1.1, stance: Stance::Watch });
+        round(&mut Grimoire::new([waiting]), &at(phase, 1)).adopt.len()
+    };
+    assert_eq!(Phase::ALL.map(tries), [0, 0, 1, 1, 1]);
 }
 
 #[test]

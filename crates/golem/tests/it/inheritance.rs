@@ -2,7 +2,9 @@
 
 use crate::common::{Dice, Rig, START, changed};
 use golem::constitution::MandateFigures;
-use golem::grimoire::{Class, Entry, Grimoire, How, Kind, Provenance, Source, Status, draft, inherited, take_in};
+use golem::grimoire::{
+    Class, Entry, Grimoire, How, Kind, Provenance, Source, Status, draft, inherited, round, take_in,
+};
 use golem::inheritance::{
     BALDWIN, BUDGET, Mandate, Way, compress, divergence, estate, has_tried, is_innate, may_leave,
 };
@@ -158,11 +160,25 @@ fn everything_that_goes_out_passes_one_gate() {
     check(StrategyFragment, /**/ 0.60, 0.0, Active, /* */ [true, true, false]);
     check(StrategyFragment, /**/ 0.59, 0.0, Active, /* */ [false, false, false]);
     check(Question, /*      */ 0.90, 0.0, Active, /*   */ [false, false, false]);
-    // The nearer the end, the more is given away.
-    let mut sure = entry(1, Insight, "x");
-    (sure.initial, sure.status, sure.validated_at, sure.class) = (0.3, Active, life.now(), Class::Structural);
-    let given = Phase::ALL.map(|phase| may_leave(&sure, &in_phase(&life, phase), Way::Clade));
-    assert_eq!(given, [true, true, false, false, false], "0.10 and 0.25, then 0.40");
+    // The nearer the end, the more is given away, and the Curator's round gives it.
+    let known = |confidence: f64| {
+        let mut sure = entry(1, Insight, "x");
+        (sure.initial, sure.status, sure.validated_at, sure.class) =
+            (confidence, Active, life.now(), Class::Structural);
+        sure.provenance.sources[0].golem = life.id();
+        sure
+    };
+    for (phase, figure) in Phase::ALL.into_iter().zip([0.10, 0.25, 0.40, 0.50, 0.60]) {
+        let dying = in_phase(&life, phase);
+        for (confidence, given) in [(figure, true), (figure - 0.01, false)] {
+            let sure = known(confidence);
+            assert_eq!(may_leave(&sure, &dying, Way::Clade), given, "{phase} at {confidence}");
+            assert_eq!(may_leave(&sure, &dying, Way::Shelf), given && confidence >= 0.5, "{phase} at {confidence}");
+            // Below a tenth the Curator archives it before anything is told.
+            let told = round(&mut Grimoire::new([sure]), &dying).shares;
+            assert_eq!(told, u32::from(given), "{phase} at {confidence}");
+        }
+    }
     assert_eq!(Way::ALL.map(Way::is_limited), [true, true, false, false, false], "the dead are in no hurry");
 }
 

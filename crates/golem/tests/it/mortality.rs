@@ -1,8 +1,11 @@
 //! The chapter on mortality, as sentences: how a golem ages, weakens, recovers and dies.
 
-use crate::common::{Rig, START, changed};
-use golem::constitution::{Clocks, Measure, Mode};
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::common::{Rig, SAFE, START, changed};
+use golem::constitution::{Clocks, Constitution, Measure, Mode};
 use golem::event::Event;
+use golem::grimoire::Grimoire;
 use golem::heartbeat::State;
 use golem::mortality::Senescence;
 use golem::mortality::death::Cause;
@@ -10,7 +13,9 @@ use golem::mortality::phase::Phase;
 use golem::mortality::vitality::Parts;
 use golem::mortality::{self, Clock};
 use golem::owner;
-use golem::{Command, Span, Usdc};
+use golem::thanatopsis::{Outside, Review, write};
+use golem::world::Observation;
+use golem::{Command, Golem, Life, Span, Usdc, What};
 use serde_json::json;
 
 fn cause(rig: &Rig) -> &Cause {
@@ -24,19 +29,25 @@ const NO_CLOCK: Clocks = Clocks { economic: false, epistemic: false, stochastic:
 
 #[test]
 fn a_golem_without_funds_dies_of_hunger_and_never_touches_its_reserve() {
-    let mut rig = Rig::with(|c| {
-        c.clocks = ONLY_MONEY;
-        c.economic.machine_per_day = Usdc::dollars(100);
-    });
-    rig.ticks(100_000);
-    let Cause::Economic { balance, ticks_alive, .. } = cause(&rig) else { panic!("{:?}", cause(&rig)) };
-    assert_eq!(*balance, Usdc::cents(30), "exactly the reserve is left");
-    assert_eq!(*ticks_alive, rig.golem.life().tick());
-    rig.settle();
-    let life = rig.golem.life();
-    assert_eq!(life.heartbeat().state, State::Dead);
-    assert_eq!((life.purse().credit, life.capital().cash), (Usdc::ZERO, Usdc::ZERO), "everything was returned");
-    assert_eq!(life.purse().withdrawn + life.capital().withdrawn, Usdc::cents(30) + Usdc::dollars(100));
+    // Thirty cents are kept for dying, or two hundredths of what it was given, if that is more.
+    for (more, kept) in [(Usdc::ZERO, Usdc::cents(30)), (Usdc::dollars(90), Usdc::dollars(2))] {
+        let mut rig = Rig::with(|c| {
+            c.clocks = ONLY_MONEY;
+            c.economic.machine_per_day = Usdc::dollars(100);
+        });
+        if more.is_positive() {
+            rig.feed(What::Funded { transfer: 2, credit: more, capital: Usdc::ZERO }).unwrap();
+        }
+        rig.ticks(100_000);
+        let Cause::Economic { balance, ticks_alive, .. } = cause(&rig) else { panic!("{:?}", cause(&rig)) };
+        assert_eq!(*balance, kept, "exactly the reserve is left");
+        assert_eq!(*ticks_alive, rig.golem.life().tick());
+        rig.settle();
+        let life = rig.golem.life();
+        assert_eq!(life.heartbeat().state, State::Dead);
+        assert_eq!((life.purse().credit, life.capital().cash), (Usdc::ZERO, Usdc::ZERO), "everything was returned");
+        assert_eq!(life.purse().withdrawn + life.capital().withdrawn, kept + Usdc::dollars(100));
+    }
 }
 
 #[test]
@@ -65,6 +76,57 @@ fn the_way_down_passes_through_every_phase_and_says_so() {
         .filter(|e| **e == Event::Mortality(mortality::Event::EconomicCritical))
         .count();
     assert_eq!(critical, 1, "told once");
+}
+
+/// Vitality at which each phase begins, as the document has it.
+const MARKS: [f64; 5] = [0.0, 0.1, 0.3, 0.5, 0.7];
+
+/// A tick, after which the phase must be one that this vitality allows. Returns the phase if it is a new one.
+fn tick_by_the_marks(rig: &mut Rig) -> Option<Phase> {
+    let before = rig.golem.life().phase();
+    rig.tick();
+    let (phase, vitality) = (rig.golem.life().phase(), rig.golem.life().vitality().composite);
+    let begins = MARKS[phase as usize] + if phase > before { 0.05 } else { 0.0 };
+    assert!(vitality >= begins - 1e-9, "{phase} at {vitality} after {before}");
+    let next = MARKS.get(phase as usize + 1).map_or(f64::MAX, |next| next + 0.05);
+    assert!(vitality < next, "still {phase} at {vitality}");
+    (phase != before).then_some(phase)
+}
+
+#[test]
+fn a_life_falls_at_each_mark_and_rises_five_hundredths_above_it() {
+    use Phase::*;
+    let mut rig = Rig::with(|c| {
+        c.clocks = ONLY_MONEY;
+        c.economic.machine_per_day = Usdc::dollars(20);
+    });
+    let mut passed = Vec::new();
+    while rig.golem.life().phase() != Terminal {
+        passed.extend(tick_by_the_marks(&mut rig));
+    }
+    // Then money comes, a little at a time.
+    for transfer in 2..400 {
+        rig.feed(What::Funded { transfer, credit: Usdc::cents(5), capital: Usdc::ZERO }).unwrap();
+        passed.extend(tick_by_the_marks(&mut rig));
+    }
+    let expected = [Thriving, Stable, Conservation, Declining, Terminal, Declining, Conservation, Stable, Thriving];
+    assert_eq!(passed, expected);
+}
+
+#[test]
+fn vitality_is_two_sigmoids_and_a_drag_at_every_tick() {
+    let mut rig = Rig::with(|c| c.economic.machine_per_day = Usdc::dollars(40));
+    let lifespan = Span::seconds(40).times(200_000).as_millis() as f64;
+    for _ in 0..400 {
+        rig.tick();
+        let (age, vitality) = (rig.golem.life().age().as_millis() as f64, rig.golem.life().vitality());
+        assert!((vitality.age_factor - age / lifespan).abs() < 1e-12, "{}", vitality.age_factor);
+        let money = mortality::sigmoid(vitality.economic, 0.3, 10.0);
+        let skill = mortality::sigmoid(vitality.epistemic, 0.4, 8.0);
+        let product = money * skill * (1.0 - 0.3 * vitality.age_factor);
+        assert!((vitality.composite - product).abs() < 1e-9, "{vitality:?}");
+    }
+    assert!(rig.golem.life().vitality().economic < 0.7, "it had something to lose");
 }
 
 #[test]
@@ -127,6 +189,56 @@ fn staying_confidently_wrong_leads_through_grace_into_senescence_and_death() {
             >= first(&rig, &Event::Mortality(mortality::Event::GraceOpened)) + 500
     );
     assert!(rig.golem.life().purse().withdrawn > Usdc::cents(30), "it had money left");
+}
+
+/// A look at a world whose numbers are so much higher than usual.
+fn look_at(rig: &mut Rig, level: f64) -> Vec<Event> {
+    let due = rig.golem.life().due();
+    let mut bar = rig.bar(due);
+    bar.values.iter_mut().for_each(|value| *value += level);
+    rig.feed_at(due, SAFE, What::Observed(Observation { bars: vec![bar] })).unwrap()
+}
+
+#[test]
+fn skill_is_warned_of_at_one_half_and_senescent_five_hundred_ticks_after_035() {
+    // It expects things to return to their mean, and for a while they do.
+    let mut rig = Rig::with(|c| {
+        c.clocks = ONLY_SKILL;
+        c.reflex.pull = 0.9;
+        c.reflex.noise = 0.01;
+    });
+    rig.ticks(1_500);
+    let mut fitness = rig.golem.life().vitality().epistemic;
+    assert!(fitness > 0.5, "{fitness}");
+    let (mut warned, mut grace, mut level) = (None, None, 0.0);
+    // Then they drift away for good.
+    let senescent = loop {
+        level += 0.2;
+        let events = look_at(&mut rig, level);
+        let (before, tick) = (fitness, rig.golem.life().tick());
+        fitness = rig.golem.life().vitality().epistemic;
+        let place = |wanted: mortality::Event| {
+            let wanted = Event::Mortality(wanted);
+            events.iter().position(|event| *event == wanted)
+        };
+        if place(mortality::Event::EpistemicWarned).is_some() {
+            assert!(before >= 0.5 && fitness < 0.5, "warned from {before} to {fitness}");
+            warned = Some(tick);
+        }
+        if let Some(at) = place(mortality::Event::GraceOpened) {
+            assert!(before >= 0.35 && fitness < 0.35, "grace from {before} to {fitness}");
+            let weighed = |event: &Event| matches!(event, Event::Mortality(mortality::Event::VitalityUpdated { .. }));
+            let paid = |event: &Event| matches!(event, Event::Mortality(mortality::Event::Aged { .. }));
+            assert!(events[..at].iter().any(paid) && events[at..].iter().any(weighed), "after money, before vitality");
+            grace = Some(tick);
+        }
+        if place(mortality::Event::Senesced).is_some() {
+            break tick;
+        }
+        assert!(level < 1_000.0, "it never lost touch: {fitness}");
+    };
+    assert!(warned.is_some() && warned < grace, "{warned:?} {grace:?}");
+    assert_eq!(Some(senescent), grace.map(|since| since + 500));
 }
 
 /// Fifty ticks in Terminal once killed: nearly every death for want of money came that way, with an eighth of what was free
@@ -312,6 +424,12 @@ fn an_immortal_shows_its_decline_but_neither_weakens_nor_dies() {
     let life = rig.golem.life();
     assert!(life.vitality().composite < 0.1, "displayed: {}", life.vitality().composite);
     assert!(life.phase() >= Phase::Stable && !life.is_dead());
+    // Its owner can still end it, and its testament says what it was.
+    rig.command(Command::Retire { reason: "enough".into() });
+    let outside = Outside { secret: String::new(), records: 0, journal: String::new() };
+    let left = write(rig.golem.life(), &Grimoire::default(), &Review::default(), outside).unwrap();
+    let off = ["mode immortal", "economic clock off", "epistemic clock off", "stochastic clock off"];
+    assert_eq!(left.switches[..4], off);
 }
 
 #[test]
@@ -469,15 +587,105 @@ fn a_tick_pays_is_weighed_and_rolls_before_it_kills() {
     let step = |event: &Event| match event {
         Event::Mortality(mortality::Event::Aged { .. }) => Some("paid"),
         Event::Mortality(mortality::Event::VitalityUpdated { .. }) => Some("weighed"),
+        Event::Mortality(mortality::Event::PhaseChanged { .. }) => Some("moved"),
         Event::Mortality(mortality::Event::Rolled { .. }) => Some("rolled"),
         Event::Mortality(mortality::Event::Died(_)) => Some("died"),
         _ => None,
     };
     let steps = |record: &golem::Record| record.events.iter().filter_map(step).collect::<Vec<_>>();
     let ticks: Vec<Vec<&str>> = rig.records.iter().map(steps).filter(|steps| !steps.is_empty()).collect();
-    let (last, others) = ticks.split_last().unwrap();
+    // With nothing but age against it, it thrives from its first tick on.
+    assert_eq!(ticks[0], ["paid", "weighed", "moved", "rolled"]);
+    let (last, others) = ticks[1..].split_last().unwrap();
     assert_eq!(*last, ["paid", "weighed", "rolled", "died"]);
-    assert!(others.len() == 20 && others.iter().all(|steps| *steps == last[..3]), "{others:?}");
+    assert!(others.len() == 19 && others.iter().all(|steps| *steps == last[..3]), "{others:?}");
+}
+
+#[test]
+fn what_would_kill_in_three_ways_kills_by_chance_then_by_hunger_then_by_lost_touch() {
+    let mut lived = Rig::with(|_| {});
+    lived.ticks(600);
+    assert!(!lived.golem.life().is_dead());
+    for (roll, dear, expected) in
+        [(0, true, "stochastic"), (SAFE, true, "economic"), (SAFE, false, "epistemic_senescence")]
+    {
+        let doomed = changed(lived.golem.life(), |life| {
+            life["epistemic"]["senescence"] = json!(Senescence::Senescent { since: 1 });
+            let figures = &mut life["birth"]["constitution"];
+            // Nothing is a recovery.
+            figures["epistemic"]["recovery"] = json!(2.0);
+            if dear {
+                figures["economic"]["machine_per_day"] = json!(Usdc::dollars(1_000_000));
+            }
+        });
+        let mut rig = Rig::with(|_| {});
+        rig.golem = Golem::resume(doomed, lived.golem.seq()).unwrap();
+        rig.tick_rolling(roll);
+        assert_eq!(cause(&rig).name(), expected);
+    }
+}
+
+#[test]
+fn each_cause_has_the_documents_fields_of_evidence() {
+    let dead = |change: &dyn Fn(&mut Constitution), end: &dyn Fn(&mut Rig)| {
+        let mut rig = Rig::with(change);
+        end(&mut rig);
+        let told = serde_json::to_value(cause(&rig)).unwrap();
+        let (name, fields) = told.as_object().unwrap().iter().next().unwrap();
+        (name.clone(), fields.as_object().unwrap().keys().cloned().collect::<BTreeSet<String>>())
+    };
+    let check = |(name, fields): (String, BTreeSet<String>), expected: &[&str]| {
+        let expected: BTreeSet<String> = expected.iter().map(|field| (*field).to_owned()).collect();
+        assert_eq!(fields, expected, "{name}");
+    };
+    let hungry = |c: &mut Constitution| {
+        (c.clocks, c.economic.machine_per_day) = (ONLY_MONEY, Usdc::dollars(1_000));
+    };
+    let wrong = |c: &mut Constitution| (c.clocks, c.reflex.pull) = (ONLY_SKILL, -3.0);
+    let live = |rig: &mut Rig| rig.ticks(20_000);
+    check(dead(&hungry, &live), &["balance", "burn_rate", "ticks_alive"]);
+    let touch =
+        ["final_fitness", "fitness_at_peak", "ticks_in_senescence", "failing_domains", "last_successful_prediction"];
+    check(dead(&wrong, &live), &touch);
+    let chance =
+        ["hazard_rate", "death_roll", "tick_at_death", "epistemic_fitness", "credit_balance", "was_in_senescence"];
+    check(dead(&|_| {}, &|rig| drop(rig.tick_rolling(0))), &chance);
+    let retire = |rig: &mut Rig| drop(rig.command(Command::Retire { reason: "enough".into() }));
+    check(dead(&|_| {}, &retire), &["reason"]);
+    check(dead(&|_| {}, &|rig| drop(rig.command(Command::Halt { trigger: "x".into() }))), &["trigger"]);
+}
+
+/// Programs written against the document find its messages with its fields; the tick stands in the envelope.
+#[test]
+fn the_six_messages_of_mortality_have_the_documents_fields() {
+    let mut rig = Rig::with(|c| {
+        c.reflex.pull = -3.0;
+        c.economic.machine_per_day = Usdc::dollars(30);
+    });
+    rig.ticks(20_000);
+    let mut told = BTreeMap::<String, BTreeSet<String>>::new();
+    let mut again = Golem::reborn(&rig.records[0]).unwrap();
+    let mut tell = |event: &Event, life: &Life| {
+        if let Some(message) = golem::wire::message(event, life) {
+            let said = serde_json::to_value(message).unwrap();
+            let fields = said.as_object().unwrap().keys().cloned();
+            told.insert(said["event"].as_str().unwrap().to_owned(), fields.collect());
+        }
+    };
+    for record in &rig.records[1..] {
+        again.fold_with(record, &mut tell).unwrap();
+    }
+    for (name, fields) in [
+        ("vitality_update", &["economic", "epistemic", "stochastic", "composite", "phase"][..]),
+        ("phase_transition", &["from_phase", "to_phase", "composite", "trigger_clock"]),
+        ("economic_critical", &["remaining", "burn_rate", "projected_ticks"]),
+        ("epistemic_warning", &["fitness", "senescence_threshold", "ticks_in_decline"]),
+        ("stochastic_roll", &["hazard_rate", "roll", "survived"]),
+        ("dead", &["cause", "final_vitality", "ticks_alive"]),
+    ] {
+        let fields: BTreeSet<String> = fields.iter().chain(&["event"]).map(|field| (*field).to_owned()).collect();
+        assert_eq!(told.get(&format!("mortality.{name}")), Some(&fields), "{name}");
+    }
 }
 
 #[test]

@@ -1,14 +1,13 @@
 //! Nights, figure by figure: what sets their length, their price and how soon they come, what replay goes into first,
 //! what keeps one from beginning, what is left of one by a death, and what an heir dreams of before anything else.
 
-use crate::common::{Rig, changed, fall_asleep};
+use crate::common::{Rig, changed, fall_asleep, keep_in};
 use crate::dream::{Sleeper, experience, whole_night};
 use golem::constitution::{Constitution, DreamFigures, DreamSchedule, DreamTier, Mode, Window};
 use golem::dream::{self, Blocked, CALMED, Experience, Memory, Origin, SleepStage, Trigger, schedule};
 use golem::event::Event;
 use golem::grimoire::Grimoire;
-use golem::mortality::economic;
-use golem::mortality::phase::Phase;
+use golem::mortality::{self, economic, phase::Phase};
 use golem::stress::{Kind, Stressor};
 use golem::thanatopsis::{Outside, Review, SECTIONS, write};
 use golem::{Command, Golem, Life, Record, Span, Time, Usdc};
@@ -168,6 +167,42 @@ fn each_phase_of_a_night_has_its_share_of_the_time_and_of_the_price() {
     let ends: [(u64, i64); 5] = [(6, 200), (27, 680), (45, 600), (57, 420), (60, 100)];
     let expected: Vec<_> = SleepStage::ALL.into_iter().zip(ends).map(|(phase, (at, cost))| (phase, at, cost)).collect();
     assert_eq!(passed, expected);
+}
+
+/// Ticks from one night to the next of a life that stays in this phase, over so many looks.
+fn ticks_apart(phase: Phase, looks: u64) -> Vec<u64> {
+    let mut sleeper = Sleeper::new(|constitution| {
+        keep_in(constitution, phase);
+        (constitution.dream.tier, constitution.dream.schedule) = (DreamTier::Core, DreamSchedule::Autonomous);
+    });
+    sleeper.ticks(looks);
+    assert_eq!(sleeper.life().phase(), phase);
+    let (mut tick, mut begun) = (0, Vec::new());
+    for event in &sleeper.events {
+        match event {
+            Event::Mortality(mortality::Event::Aged { .. }) => tick += 1,
+            Event::Dream(dream::Event::Began { .. }) => begun.push(tick),
+            _ => {}
+        }
+    }
+    begun.windows(2).map(|two| two[1] - two[0]).collect()
+}
+
+#[test]
+fn a_life_sleeps_as_often_as_its_phase_lets_it() {
+    // From the end of one night to the beginning of the next it is fifty ticks, and a night lasts one at most.
+    let usual = ticks_apart(Phase::Thriving, 1_400);
+    let every = usual[0];
+    assert!((50..=52).contains(&every) && usual.iter().all(|ticks| *ticks == every), "{usual:?}");
+    // The first comes once there are episodes enough, of which there is one every twenty ticks; in conservation every
+    // second look is a tick.
+    for (phase, looks, longer) in
+        [(Phase::Stable, 2_400, 0), (Phase::Conservation, 6_800, 16), (Phase::Declining, 4_500, 50)]
+    {
+        let apart = ticks_apart(phase, looks);
+        assert!(apart.len() > 1 && apart.iter().all(|ticks| *ticks == every + longer), "{phase}: {apart:?}");
+    }
+    assert!(ticks_apart(Phase::Terminal, 1_400).is_empty(), "one night at most");
 }
 
 #[test]

@@ -100,6 +100,7 @@ fn gas_keeps_to_the_monthly_allowance() {
     }
     let p = &g.life().purse();
     assert!(p.gas + p.spent <= Usdc::cents(1), "gas {} with an allowance of $0.01 a month", p.gas);
+    assert!(p.gas.is_positive() && p.credit == p.given - p.gas - p.spent, "it is paid from credit: {p:?}");
 }
 
 #[test]

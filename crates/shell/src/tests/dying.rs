@@ -272,7 +272,7 @@ fn a_death_cut_off_at_any_acknowledgement_completes_once() {
     let (mut causes, mut phases) = (BTreeMap::new(), BTreeMap::<(Rite, &str), u64>::new());
     // For each cause the acknowledgement to be cut at next, until one life comes to its end before it.
     let mut next: BTreeMap<&str, u64> = BTreeMap::new();
-    let (mut cuts, mut held, mut furthest) = (0_u64, 0_u64, 0);
+    let (mut cuts, mut held, mut furthest, mut shelved) = (0_u64, 0_u64, 0, 0);
     for seed in 0..count {
         if seed.is_multiple_of(NEIGHBOURS) {
             (folder, place) = home();
@@ -312,6 +312,7 @@ fn a_death_cut_off_at_any_acknowledgement_completes_once() {
         assert_eq!(all_money(&place), before, "{seed}: to the micro-USDC");
         held += u64::from(life.policy().on_death == OnDeath::HandOver && life.capital().holding > 0);
         *causes.entry(fate.cause).or_insert(0_u64) += 1;
+        shelved = shelved.max(place.library().unwrap().count().unwrap());
     }
     drop(folder);
     println!("counted: {count} deaths: {causes:?}; {held} handed something over");
@@ -324,4 +325,5 @@ fn a_death_cut_off_at_any_acknowledgement_completes_once() {
         );
     }
     assert!(held > 0, "somebody held something");
+    assert!(shelved > 0, "none put anything on the shelf");
 }

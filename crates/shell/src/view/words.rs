@@ -54,10 +54,12 @@ pub struct Words {
 pub fn phase(life: &Life) -> String {
     let behaviour = life.phase().behaviour();
     let ideas = ideas_every(life).map_or("no new ideas".to_owned(), |ticks| format!("ideas every {ticks} ticks"));
-    let phages = match a_day(life) {
-        0 => "no phages".to_owned(),
-        1 => "a phage a day".to_owned(),
-        several => format!("{several} phages a day"),
+    let phages = match (a_day(life), behaviour.interval_times) {
+        (0, _) => "no phages".to_owned(),
+        (1, 1) => "a phage a day".to_owned(),
+        // They are counted in looks, and it looks less often.
+        (1, days) => format!("a phage every {days} days"),
+        (several, _) => format!("{several} phages a day"),
     };
     let adds = if behaviour.may_add { "" } else { ", adds to nothing" };
     let looks = if behaviour.interval_times > 1 { ", looks half as often" } else { "" };
@@ -363,5 +365,70 @@ fn load(life: &Life) -> Load {
         band: stress::band(life).to_string(),
         closed: words::closed(life).filter(|_| !life.is_dead()).map(str::to_owned),
         stressors: life.stress().active.iter().map(pressing).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use golem::mortality::phase::Phase;
+    use serde_json::{Value, json};
+
+    /// A newborn that sends out phages, as `change` leaves its JSON.
+    fn life(change: impl FnOnce(&mut Value)) -> Life {
+        let mut constitution = golem::constitution::Constitution::bare();
+        constitution.mind.phages = true;
+        let birth = golem::Birth {
+            id: golem::GolemId([1; 16]),
+            name: "ada".parse().unwrap(),
+            generation: 0,
+            laws: golem::laws::NEWEST,
+            secret_hash: [0; 32],
+            seeded: true,
+            constitution,
+            world: world::Spec::Queue { seed: 1, bar_ms: 40_000 }.open(world::Ledger::memory()).unwrap().manifest(),
+            endowment: golem::Endowment::default(),
+            lineage: None,
+            unfinished: Vec::new(),
+        };
+        let (golem, _) = golem::Golem::born(birth, golem::Time::default());
+        let mut told = serde_json::to_value(golem.life()).unwrap();
+        change(&mut told);
+        serde_json::from_value(told).unwrap()
+    }
+
+    #[test]
+    fn a_phase_is_told_by_all_that_it_changes() {
+        let told = Phase::ALL.map(|name| phase(&life(|life| life["vitality"]["phase"] = json!(name))));
+        let expected = [
+            "reflecting: no new ideas, no phages, shares at 0.10, adds to nothing",
+            "legacy: no new ideas, no phages, shares at 0.25, adds to nothing",
+            "distilling: no new ideas, a phage every 2 days, shares at 0.40, adds to nothing, looks half as often",
+            "maintaining: ideas every 400 ticks, 2 phages a day, shares at 0.50",
+            "producing: ideas every 200 ticks, 3 phages a day, shares at 0.60",
+        ];
+        assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn the_ends_of_phages_are_told_as_the_sign_that_they_are() {
+        let told = |recent: Vec<Value>| {
+            let life = life(|life| {
+                (life["phages"]["made"], life["phages"]["recent"]) = (json!(recent.len()), json!(recent));
+            });
+            phages(&life).unwrap()
+        };
+        let end = |kind: &str, fate: &str| json!({ "kind": kind, "domain": null, "fate": fate });
+        let alike = told(vec![end("regime", "worse"); 8]);
+        assert!(
+            alike.ends_with("; the last all failed in the same way, so its rules may be wrong as a whole"),
+            "{alike}"
+        );
+        let kinds = ["threshold", "term", "stop", "regime"];
+        let diverse = (0..8).map(|at| end(kinds[at % 4], if at < 4 { "worse" } else { "alike" }));
+        let diverse = told(diverse.collect());
+        assert!(diverse.ends_with("; the last failed in many ways, as they should"), "{diverse}");
+        let none = told(vec![end("regime", "better"); 8]);
+        assert!(none.ends_with("; few of the last failed, so little is put to the test"), "{none}");
     }
 }

@@ -333,6 +333,45 @@ fn lived(p: &Place, ticks: u64, values: impl Fn(u64) -> f64) -> Result<Golem, va
     Ok(g)
 }
 
+/// Snapshots of a life that is well, and of one that declines.
+#[test]
+fn a_snapshot_is_written_every_six_hours_of_the_world_and_every_fifty_records_of_a_decline() {
+    let written = |interval: Span, center: f64| {
+        let folder = tempfile::tempdir().unwrap();
+        let p = place(folder.path());
+        let mut b = birth(&mut Dice(5), 1, 1);
+        b.constitution.clocks = Clocks { economic: false, epistemic: true, stochastic: false };
+        // Whatever it knows: a vitality of 0.9, or of 0.2.
+        (b.constitution.vitality.epistemic_center, b.constitution.vitality.epistemic_steepness) = (center, 0.01);
+        (b.constitution.mind.kind, b.constitution.epistemic.measure) = (MindKind::Reflex, Measure::Skill);
+        b.constitution.reflex = Reflex { noise: 0.0, pull: 0.0, act_every: 0 };
+        (b.constitution.interval, b.world.bar) = (interval, interval);
+        let (mut g, first) = Golem::born(b, START);
+        let mut v = Vault::create(&p, &first, g.life(), u64::MAX).unwrap();
+        let mut written: Vec<(u64, Time)> = Vec::new();
+        let db = rusqlite::Connection::open(p.database()).unwrap();
+        for n in 0..400_u64 {
+            let now = g.life().due();
+            let values = [100.0 + (n % 9) as f64].into_iter().collect();
+            let bar = Bar { closed: now, values, features: [1.0].into_iter().collect(), unit: Usdc::dollars(10) };
+            let what = What::Observed(Observation { bars: vec![bar] });
+            let r = g.step(&Input { now, roll: u64::MAX, what }).unwrap().unwrap();
+            v.stage(&r, g.life());
+            v.commit(g.life()).unwrap();
+            let newest: Option<i64> = db.query_row("SELECT MAX(seq) FROM snapshot", [], |row| row.get(0)).unwrap();
+            if newest == Some(r.seq as i64) {
+                written.push((r.seq, g.life().now()));
+            }
+        }
+        let apart = |two: &[(u64, Time)]| (two[1].0 - two[0].0, two[1].1.since(two[0].1));
+        written.windows(2).map(apart).collect::<Vec<(u64, Span)>>()
+    };
+    let sound = written(Span::seconds(3_600), -219.0);
+    assert!(sound.len() > 60 && sound.iter().all(|(_, time)| *time == Span::seconds(6 * 3_600)), "{sound:?}");
+    let declining = written(Span::seconds(40), 139.0);
+    assert!(declining.len() > 5 && declining.iter().all(|(records, _)| *records == 50), "{declining:?}");
+}
+
 #[test]
 fn huge_finite_values_do_not_stop_the_writing() {
     let folder = tempfile::tempdir().unwrap();

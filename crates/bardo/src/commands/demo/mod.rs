@@ -14,10 +14,9 @@ use std::sync::Arc;
 
 use golem::books::Books;
 use golem::rule::Provenance;
-use golem::{Life, Name, Record};
+use golem::{Life, Record};
 use settings::{File, Settings};
 use shell::legacy::testament;
-use shell::life::birth::{Wish, birth};
 use shell::life::heirs::{self, Estate, Heir};
 use shell::life::{Ending, Listener, Living, Pace, Run};
 use shell::view::figures::several;

@@ -148,7 +148,7 @@ fn an_owner_answers_brakes_gives_and_watches_a_death() {
     // What is asked stands there in full, and so do the two answers.
     browser.visit("#/", &["asks asks"]);
     browser.press("Yes", "has your yes");
-    browser.visit("#/golems/ada", &["In figures"]);
+    browser.visit("#/golems/ada", &["In figures", "Vitality"]);
     browser.press("Freeze", "frozen");
     browser.visit("#/golems/ada", &["frozen, generation 0"]);
     browser.press("Resume", "goes on");

@@ -12,9 +12,10 @@ use golem::constitution::{Mode, ThoughtFigures};
 use golem::event::Event;
 use golem::mortality::phase::Tier;
 use golem::rule::Provenance;
-use golem::thought::{self, Answer, Held, PROMPT, Silence, prompt};
+use golem::thought::{self, Answer, Held, PROMPT, Purpose, Question, Silence, prompt};
 use golem::{Again, Command, CommandId, Errand, Life, Time, Usdc, What};
 use lived::{HORIZON, Lived, PULL, tells};
+use serde_json::json;
 
 #[test]
 fn never_a_micro_over_any_cap_whatever_is_answered_and_whoever_is_killed() {
@@ -252,6 +253,13 @@ fn a_prompt_is_bounded_plain_and_says_what_is_data() {
     for word in ["State:", "Domains:", "level: now", "ratio", "deviations from usual", "Why now", "Task:"] {
         assert!(shown.user.contains(word), "{word} is missing in {}", shown.user);
     }
+    assert!(shown.user.contains("Remembered:\n| "), "{}", shown.user);
+    // Rules that hold at this look stand there, and no others do.
+    let held = common::changed(lived.life(), |life| life["awake"] = json!(1));
+    let asks = Question { purpose: Purpose::Orient, ..question.clone() };
+    let with_rules = prompt(&held, &asks, &[]).user;
+    assert!(with_rules.contains("Rules that hold now:\nwhen other > 2 expect level"), "{with_rules}");
+    assert!(!prompt(lived.life(), &asks, &[]).user.contains("Rules that hold now"));
     println!("{}\n---\n{}", shown.system, prompt(lived.life(), &question, &[]).user);
     assert_eq!(prompt(lived.life(), &question, &recalled), shown, "the same life gives the same words");
 }

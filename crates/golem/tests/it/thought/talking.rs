@@ -8,7 +8,7 @@ use golem::thought::{self, Answer, Held, Purpose, Silence, prompt};
 use golem::{Command, CommandId, Errand, Golem, Usdc, What};
 use serde_json::json;
 
-use super::common::changed;
+use super::common::{changed, keep_in};
 use super::lived::Lived;
 
 fn asks(lived: &mut Lived, id: u8, text: &str) -> Option<Refusal> {
@@ -106,6 +106,61 @@ fn a_worse_phase_asks_a_cheaper_model_for_less_and_the_last_asks_none() {
         let asked = lived.life().thoughts().open.iter().find(|question| question.purpose == Purpose::Answer);
         assert_eq!(asked.map(|question| (question.tier, question.most)), expected, "{phase}");
     }
+}
+
+#[test]
+fn the_strongest_model_is_asked_by_who_thrives_and_an_answer_is_paid_from_credit() {
+    for (phase, expected) in
+        [(Phase::Thriving, Tier::Strong), (Phase::Stable, Tier::Middle), (Phase::Conservation, Tier::Cheap)]
+    {
+        let mut lived = Lived::new(7, |c| {
+            c.thought.models = ["a", "b", "c"].map(|name| Some(name.to_owned()));
+            keep_in(c, phase);
+        });
+        while lived.life().thoughts().open.is_empty() {
+            lived.tick();
+        }
+        assert_eq!(lived.life().phase(), phase);
+        // Each of them would rather have a stronger one asked.
+        let mut strongest = Tier::Rules;
+        for _ in 0..3 {
+            let Some(question) = lived.life().thoughts().open.first().cloned() else { break };
+            strongest = strongest.max(question.tier);
+            let (credit, cost) = (lived.life().purse().credit, Usdc::micros(5));
+            let said = Ok(Box::new(Answer { deeper: true, ..Answer::default() }));
+            lived.feed(What::Answered { key: question.key, cost, said });
+            assert_eq!(lived.life().purse().credit, credit - cost);
+        }
+        assert_eq!(strongest, expected, "{phase}");
+    }
+}
+
+#[test]
+fn what_is_most_unusual_goes_to_the_middle_model_at_once_and_anything_less_to_the_cheap_one() {
+    let mut lived = Lived::new(7, |c| c.thought.models[1] = Some("a/stronger".to_owned()));
+    let (mut cheap, mut middle) = (0, 0);
+    for tick in 0..4_000 {
+        // Now and then the world jumps.
+        if tick % 500 == 499 {
+            lived.level += 1_000.0;
+        }
+        let events = lived.tick();
+        let score = events.iter().find_map(|event| match event {
+            Event::Thought(thought::Event::Probed { score, .. }) => Some(*score),
+            _ => None,
+        });
+        for event in &events {
+            if let Event::Thought(thought::Event::Asked(question)) = event {
+                let expected = if score.unwrap() >= 6.0 { Tier::Middle } else { Tier::Cheap };
+                assert_eq!(question.tier, expected, "{score:?}");
+                *(if expected == Tier::Middle { &mut middle } else { &mut cheap }) += 1;
+            }
+        }
+        while let Some(Errand::Ask { key }) = lived.owed().first().copied() {
+            lived.feed(What::Answered { key, cost: Usdc::ZERO, said: Err(Silence::Unusable) });
+        }
+    }
+    assert!(cheap > 0 && middle > 0, "{cheap} cheap, {middle} of the middle tier");
 }
 
 #[test]
