@@ -104,10 +104,12 @@ local:
 prices:
     packaging/prices
 
-# Everything a release has, from a clean checkout into FOLDER, then each file installed on a bare system; needs root and a Debian mirror.
+# A release: the version in one commit, everything it has into FOLDER, each file installed on a bare system, and a tag; needs root and a Debian mirror.
 release version folder="dist" address="" older="":
+    packaging/version {{version}}
     packaging/release {{version}} {{folder}} {{address}}
     packaging/check {{folder}} {{older}}
+    packaging/version {{version}} --tag
 
 # Speed, as ratios in one run.
 bench:
