@@ -143,7 +143,7 @@ fn a_package_says_what_it_runs_on() {
     let mut linux = [&b"\x7fELF\x02\x01\x01"[..], &[0; 57]].concat();
     linux[18] = 183;
     let apple = word(&[0xfeed_facf, 0x0100_000c, 0, 2, 1, 24, 0, 0, 0x32, 24, 1, 11 << 16, 0, 0]);
-    let intel = word(&[0xfeed_facf, 0x0100_0007, 3, 2, 1, 16, 0, 0, 0x24, 16, 10 << 16 | 12 << 8, 0]);
+    let intel = word(&[0xfeed_facf, 0x0100_0007, 3, 2, 1, 16, 0, 0, 0x24, 16, (10 << 16) | (12 << 8), 0]);
     let arm = "manylinux_2_17_aarch64.manylinux2014_aarch64.musllinux_1_1_aarch64";
     for (head, tags, package) in [
         (linux, arm, "linux-arm64"),

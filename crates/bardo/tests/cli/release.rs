@@ -130,7 +130,7 @@ fn a_release_is_a_commit_and_a_tag_that_name_its_version() {
     let read = |file: &str| fs::read_to_string(root.join(file)).unwrap();
     let before = read("CHANGELOG.md").replace("(unreleased)", "(2001-01-01)");
     fs::write(root.join("CHANGELOG.md"), &before).unwrap();
-    let git = |args: &[&str]| ok("git", &[&["-C", root.to_str().unwrap()], args].concat());
+    let git = |args: &[&str]| ok("git", &[&["-C", root.to_str().unwrap()][..], args].concat());
     git(&["init", "--quiet"]);
     git(&["config", "user.name", "test"]);
     git(&["config", "user.email", "test@localhost"]);
