@@ -1,6 +1,7 @@
 //! Agents that have a golem, and programs and minds that are not ours: the gateway, MCP, worlds and minds outside, orders
 //! carried out by programs.
 
+mod action;
 mod attempts;
 mod carried;
 mod chain;
