@@ -8,6 +8,7 @@ mod chain;
 mod checks;
 #[path = "../common/mod.rs"]
 mod common;
+mod examples;
 mod follow;
 mod gateway;
 mod mcp;
