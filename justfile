@@ -81,10 +81,18 @@ beside:
 refusals: beside
     BARDO_FULL=1 cargo nextest run -p bardo --release --locked --test agents --profile full --success-output final refusals::
 
-# The newest Claude Code, Codex, Gemini CLI and opencode, unmodified, under `wrap`, at a provider that bills.
-agents:
+# The newest Claude Code, Codex, Gemini CLI and opencode, unmodified, and the examples for frameworks, under `wrap`, at a provider that bills.
+agents: frameworks
     npm install --silent --no-audit --no-fund --prefix {{newest}} @anthropic-ai/claude-code@latest @openai/codex@latest @google/gemini-cli@latest opencode-ai@latest
-    BARDO_AGENTS={{newest}} cargo nextest run -p bardo --locked --test agents --success-output final real::
+    BARDO_AGENTS={{newest}} BARDO_FRAMEWORKS={{newest}}/frameworks cargo nextest run -p bardo --locked --test agents --success-output final real:: examples::
+
+# The frameworks of the examples; it takes a gigabyte. CrewAI is apart, because its versions exclude those of the others.
+[private]
+frameworks:
+    for name in python crewai; do [ -x "{{newest}}/frameworks/$name/bin/python" ] || python3 -m venv "{{newest}}/frameworks/$name"; done
+    {{newest}}/frameworks/python/bin/pip install --quiet --upgrade langgraph langchain-openai openai-agents claude-agent-sdk "pydantic-ai-slim[openai]"
+    {{newest}}/frameworks/crewai/bin/pip install --quiet --upgrade crewai
+    npm install --silent --no-audit --no-fund --prefix {{newest}}/frameworks ai@latest @ai-sdk/openai@latest zod@latest
 
 # One line of docs/results.md at its full size: honest, field, phages, thoughts, information, deaths, estates, mind, realdata, acting, edge, rates, flip, arms, dreams, lineages or clades.
 result name:
@@ -104,10 +112,12 @@ local:
 prices:
     packaging/prices
 
-# Everything a release has, from a clean checkout into FOLDER, then each file installed on a bare system; needs root and a Debian mirror.
+# A release: the version in one commit, everything it has into FOLDER, each file installed on a bare system, and a tag; needs root and a Debian mirror.
 release version folder="dist" address="" older="":
+    packaging/version {{version}}
     packaging/release {{version}} {{folder}} {{address}}
     packaging/check {{folder}} {{older}}
+    packaging/version {{version}} --tag
 
 # Speed, as ratios in one run.
 bench:

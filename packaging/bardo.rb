@@ -6,14 +6,28 @@ class Bardo < Formula
 
   depends_on :linux
 
-  on_intel do
-    url "@FROM@/bardo-@VERSION@-linux-x86_64.tar.gz"
-    sha256 "@SUM_X86_64@"
+  on_linux do
+    on_intel do
+      url "@FROM@/bardo-@VERSION@-linux-x86_64.tar.gz"
+      sha256 "@SUM_X86_64@"
+    end
+    on_arm do
+      url "@FROM@/bardo-@VERSION@-linux-aarch64.tar.gz"
+      sha256 "@SUM_AARCH64@"
+    end
   end
-  on_arm do
-    url "@FROM@/bardo-@VERSION@-linux-aarch64.tar.gz"
-    sha256 "@SUM_AARCH64@"
+  # macos: begin
+  on_macos do
+    on_intel do
+      url "@FROM@/bardo-@VERSION@-macos-x86_64.tar.gz"
+      sha256 "@SUM_MACOS_X86_64@"
+    end
+    on_arm do
+      url "@FROM@/bardo-@VERSION@-macos-arm64.tar.gz"
+      sha256 "@SUM_MACOS_ARM64@"
+    end
   end
+  # macos: end
 
   def install
     bin.install "bardo", "bardo-chain"

@@ -1,13 +1,19 @@
 //! A fence around programs that act for a golem, or that its owner's checks run: they and their descendants cannot read
 //! hidden places, write to protected ones, mount anything over either, look into other processes or signal them. The
 //! fence is the kernel's (Landlock), belongs to the thread that raises it and to all that is started from there, and
-//! cannot be taken down again.
+//! cannot be taken down again. On macOS it is Seatbelt's, which the command of a program brings with it; no test has
+//! run it.
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 
 use serde::{Deserialize, Serialize};
+
+use crate::seatbelt;
+
+/// Whether a fence stands in the command that starts a program, and not around the thread that starts it.
+pub(crate) const STANDS_IN_COMMAND: bool = cfg!(target_os = "macos");
 
 /// The places that are kept from a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,9 +27,22 @@ pub struct Fence {
     pub given: Vec<PathBuf>,
 }
 
-/// Starts a program behind a fence. True if there is a fence; a kernel without Landlock lets the program do as it
-/// likes.
+/// The command of a program that is to be started behind a fence, to which its arguments are added. It is not behind one
+/// before [`start`] has started it.
+pub fn command(program: &str, fence: Option<&Fence>) -> io::Result<Command> {
+    let Some(fence) = fence.filter(|_| STANDS_IN_COMMAND) else { return Ok(Command::new(program)) };
+    let mut command = Command::new(seatbelt::PROGRAM);
+    let Fence { hidden, protected, given } = fence.resolved()?;
+    command.arg("-p").arg(seatbelt::profile(&hidden, &protected, &given)?).arg(program);
+    Ok(command)
+}
+
+/// Starts a program behind a fence, by a command made for it. True if there is a fence; a kernel without Landlock lets
+/// the program do as it likes.
 pub fn start(command: &mut Command, fence: &Fence) -> io::Result<(Child, bool)> {
+    if STANDS_IN_COMMAND {
+        return Ok((command.spawn()?, command.get_program() == seatbelt::PROGRAM));
+    }
     // Raised on a thread of its own, so that nothing else in this process stands behind it.
     std::thread::scope(|scope| {
         let started = scope.spawn(|| {
@@ -89,6 +108,14 @@ pub(crate) fn keep_signals_in() -> bool {
     linux::keep_signals_in().unwrap_or(false)
 }
 
+impl Fence {
+    /// The same places with every link on the way followed. All of them must be there.
+    fn resolved(&self) -> io::Result<Fence> {
+        let real = |paths: &[PathBuf]| paths.iter().map(|path| path.canonicalize()).collect::<io::Result<Vec<_>>>();
+        Ok(Fence { hidden: real(&self.hidden)?, protected: real(&self.protected)?, given: real(&self.given)? })
+    }
+}
+
 /// The places that stay open: everything beside the paths that lead to hidden or protected places; on those paths,
 /// folders can only be listed.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -100,9 +127,8 @@ struct Ways {
 
 impl Ways {
     fn around(fence: &Fence) -> io::Result<Ways> {
-        let real = |paths: &[PathBuf]| paths.iter().map(|path| path.canonicalize()).collect::<io::Result<Vec<_>>>();
-        let (hidden, protected) = (real(&fence.hidden)?, real(&fence.protected)?);
-        let mut ways = Ways { open: real(&fence.given)?, ..Ways::default() };
+        let Fence { hidden, protected, given } = fence.resolved()?;
+        let mut ways = Ways { open: given, ..Ways::default() };
         ways.walk(Path::new("/"), &hidden, &protected);
         Ok(ways)
     }

@@ -6,7 +6,7 @@
 use std::io::{self, Read};
 use std::os::fd::AsFd;
 use std::path::PathBuf;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{ExitCode, Stdio};
 
 use rustix::process::{Resource, Rlimit, setrlimit};
 use serde::{Deserialize, Serialize};
@@ -69,13 +69,17 @@ fn start(launch: &Launch) -> io::Result<std::process::Child> {
     limit(Resource::Nofile, FILES)?;
     limit(Resource::Core, 0)?;
     if let Some(memory) = launch.memory {
-        limit(Resource::As, memory)?;
+        let limited = limit(Resource::As, memory);
+        // On macOS the kernel has this limit, and refuses most values of it.
+        if !cfg!(target_os = "macos") {
+            limited?;
+        }
     }
     #[cfg(target_os = "linux")]
     rustix::thread::set_no_new_privs(true)?;
     let (program, told) = launch.command.split_first().ok_or_else(|| io::Error::other("no command"))?;
     let conversation = || io::stdout().as_fd().try_clone_to_owned().map(Stdio::from);
-    let mut command = Command::new(program);
+    let mut command = fence::command(program, launch.fence.as_ref())?;
     command.args(told).current_dir(&launch.folder).stdin(conversation()?).stdout(conversation()?);
     match &launch.fence {
         Some(fence) => fence::start(&mut command, fence).map(|(child, _)| child),

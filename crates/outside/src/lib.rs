@@ -18,6 +18,7 @@ mod minds;
 pub mod network;
 mod page;
 mod program;
+mod seatbelt;
 mod talk;
 mod termination;
 mod trouble;

@@ -80,6 +80,7 @@ fn watched(text: &str, begin: &[&str]) -> io::Result<u8> {
     let mut ward: Ward = serde_json::from_str(text).map_err(io::Error::other)?;
     let host = getppid();
     descendants::adopt();
+    descendants::stand_apart();
     let reach = Reach::make(ward.fence.is_some());
     if reach.has_gaps() {
         eprintln!(
@@ -217,10 +218,14 @@ fn become_it(ward: &Ward) -> io::Result<std::convert::Infallible> {
             );
             Fence { protected, given, ..fence.clone() }
         };
-        if !fence::raise(&narrowed)? {
-            eprintln!("bardo: this kernel has no Landlock: the program can reach whatever you can, this home included");
-        } else if !ward.covers {
-            say_narrow(&fence.hidden);
+        if !fence::STANDS_IN_COMMAND {
+            if !fence::raise(&narrowed)? {
+                eprintln!(
+                    "bardo: this kernel has no Landlock: the program can reach whatever you can, this home included"
+                );
+            } else if !ward.covers {
+                say_narrow(&fence.hidden);
+            }
         }
     }
     // Last, because unsharing a view resets this.
@@ -229,6 +234,6 @@ fn become_it(ward: &Ward) -> io::Result<std::convert::Infallible> {
     if getppid() != warden {
         return Err(io::Error::other("the process that started it is gone"));
     }
-    let why = Command::new(program).args(told).exec();
+    let why = fence::command(program, ward.fence.as_ref())?.args(told).exec();
     Err(io::Error::other(format!("cannot start {program}: {why}")))
 }

@@ -59,13 +59,15 @@ pub fn begin() {
 
 /// The umask before [`begin`], for a program of the user's own.
 pub fn umask_before() -> Option<u32> {
-    BEFORE.get().map(|before| before.bits())
+    // Narrower on macOS.
+    BEFORE.get().map(|before| before.bits() as _)
 }
 
 /// Opens a file that the user asked for, outside of any home, as far as files they make themselves.
 pub fn share(path: &Path) -> io::Result<()> {
     let Some(before) = BEFORE.get() else { return Ok(()) };
-    fs::set_permissions(path, Permissions::from_mode(0o666 & !before.as_raw_mode()))
+    let before: u32 = before.as_raw_mode() as _;
+    fs::set_permissions(path, Permissions::from_mode(0o666 & !before))
 }
 
 /// Makes a folder, and those it lies in, for its owner alone.

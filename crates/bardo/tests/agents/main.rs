@@ -1,6 +1,7 @@
 //! Agents that have a golem, and programs and minds that are not ours: the gateway, MCP, worlds and minds outside, orders
 //! carried out by programs.
 
+mod action;
 mod attempts;
 mod branch;
 mod carried;
@@ -8,6 +9,7 @@ mod chain;
 mod checks;
 #[path = "../common/mod.rs"]
 mod common;
+mod examples;
 mod follow;
 mod gateway;
 mod last_word;

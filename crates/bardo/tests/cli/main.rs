@@ -8,6 +8,7 @@ mod common;
 mod demo;
 mod description;
 mod documents;
+mod installed;
 mod laboratory;
 mod letters;
 mod listing;

@@ -37,6 +37,8 @@ fn released(folder: &Path) -> PathBuf {
     let script = fs::read_to_string(format!("{ROOT}/packaging/install.sh")).unwrap();
     let script = script.replace("@VERSION@", VERSION).replace("@FROM@", &format!("file://{}", folder.display()));
     let script = script.replace("@SUM_X86_64@", &sum).replace("@SUM_AARCH64@", &sum);
+    // One that was made without a Mac.
+    let script = script.replace("@SUM_MACOS_X86_64@", "").replace("@SUM_MACOS_ARM64@", "");
     let path = folder.join("install.sh");
     fs::write(&path, script).unwrap();
     path
@@ -68,11 +70,15 @@ fn the_install_script_takes_what_was_released_and_nothing_else() {
     // A machine there is nothing for is told what to do instead.
     let tools = folder.path().join("tools");
     fs::create_dir(&tools).unwrap();
-    fs::write(tools.join("uname"), "#!/bin/sh\n[ $1 = -s ] && echo Plan9 || echo mips\n").unwrap();
-    ok("chmod", &["+x", tools.join("uname").to_str().unwrap()]);
     let path = format!("{}:{}", tools.display(), std::env::var("PATH").unwrap());
-    let refused = Command::new("sh").arg(script).env("PATH", path).output().unwrap();
-    assert!(!refused.status.success() && text(&refused.stderr).contains("Plan9 on mips"), "{}", text(&refused.stderr));
+    for (system, machine) in [("Plan9", "mips"), ("Darwin", "arm64")] {
+        let uname = format!("#!/bin/sh\n[ $1 = -s ] && echo {system} || echo {machine}\n");
+        fs::write(tools.join("uname"), uname).unwrap();
+        ok("chmod", &["+x", tools.join("uname").to_str().unwrap()]);
+        let refused = Command::new("sh").arg(script).env("PATH", &path).output().unwrap();
+        let why = text(&refused.stderr);
+        assert!(!refused.status.success() && why.contains(&format!("{system} on {machine}")), "{why}");
+    }
 }
 
 #[test]
@@ -110,6 +116,98 @@ fn the_package_has_everything_in_its_place() {
     for script in ["postinst", "prerm", "postrm"] {
         ok("sh", &["-n", tree.join("DEBIAN").join(script).to_str().unwrap()]);
     }
+}
+
+#[test]
+fn a_release_is_a_commit_and_a_tag_that_name_its_version() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    let parts = ["Cargo.toml", "Cargo.lock", "CHANGELOG.md", "docs/openapi.json", "packaging/version"];
+    for file in [&parts[..], &["python/pyproject.toml", "python/src/bardo/__init__.py"]].concat() {
+        fs::create_dir_all(root.join(file).parent().unwrap()).unwrap();
+        fs::copy(format!("{ROOT}/{file}"), root.join(file)).unwrap();
+    }
+    let read = |file: &str| fs::read_to_string(root.join(file)).unwrap();
+    let before = read("CHANGELOG.md").replace("(unreleased)", "(2001-01-01)");
+    fs::write(root.join("CHANGELOG.md"), &before).unwrap();
+    let git = |args: &[&str]| ok("git", &[&["-C", root.to_str().unwrap()][..], args].concat());
+    git(&["init", "--quiet"]);
+    git(&["config", "user.name", "test"]);
+    git(&["config", "user.email", "test@localhost"]);
+    git(&["add", "."]);
+    git(&["commit", "--quiet", "-m", "before"]);
+    let script = root.join("packaging/version");
+    let version = |args: &[&str]| run(script.to_str().unwrap(), args);
+    // A release that its users are told nothing of is none.
+    let silent = version(&["9.8.7"]);
+    assert!(text(&silent.stderr).contains("CHANGELOG.md says nothing of 9.8.7"), "{}", text(&silent.stderr));
+    fs::write(root.join("CHANGELOG.md"), before.replacen("\n## ", "\n## 9.8.7 (unreleased)\n\n## ", 1)).unwrap();
+    assert!(text(&version(&["9.8.7"]).stderr).contains("in no commit"));
+    git(&["commit", "--quiet", "-am", "told"]);
+    assert!(version(&["9.8.7"]).status.success());
+    assert!(git(&["log", "-1", "--format=%s"]) == "Release 9.8.7\n" && git(&["status", "--porcelain"]).is_empty());
+    for file in ["Cargo.toml", "Cargo.lock", "docs/openapi.json", "python/pyproject.toml"] {
+        assert!(read(file).contains("\"9.8.7\""), "{file}");
+    }
+    assert!(!read("Cargo.toml").contains(&format!("version = \"{VERSION}\"")), "a crate has the old version");
+    let lock = read("Cargo.lock");
+    assert_eq!(lock.matches("\nversion = \"9.8.7\"").count(), members(), "ours and no others");
+    assert!(read("CHANGELOG.md").contains("\n## 9.8.7 (2") && !read("CHANGELOG.md").contains("(unreleased)"));
+    // Once more, as the workflow does with a tag that was pushed: nothing is left to do.
+    let head = git(&["rev-parse", "HEAD"]);
+    for _ in 0..2 {
+        assert!(version(&["9.8.7", "--tag"]).status.success());
+        assert_eq!((git(&["rev-parse", "HEAD"]), git(&["rev-parse", "v9.8.7^{commit}"])), (head.clone(), head.clone()));
+    }
+    git(&["commit", "--quiet", "--allow-empty", "-m", "after"]);
+    assert!(text(&version(&["9.8.7", "--tag"]).stderr).contains("another commit"), "a tag never moves");
+}
+
+/// How many packages of ours the lock names: each crate is one.
+fn members() -> usize {
+    let lock = fs::read_to_string(format!("{ROOT}/Cargo.lock")).unwrap();
+    lock.split("[[package]]").filter(|one| one.contains("\nname = \"bardo") && !one.contains("\nsource = ")).count()
+}
+
+#[test]
+fn checksums_are_signed_by_a_key_that_is_given() {
+    if Command::new("ssh-keygen").arg("-?").output().is_err() {
+        assert!(std::env::var_os("BARDO_REALPARTS").is_none(), "ssh-keygen is missing");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let (out, key) = (folder.path().join("out"), folder.path().join("key"));
+    fs::create_dir(&out).unwrap();
+    fs::write(out.join("bardo.tar.gz"), "one").unwrap();
+    let sign = |key: &str| {
+        let mut command = Command::new(format!("{ROOT}/packaging/sign"));
+        assert!(command.arg(&out).env("BARDO_SIGN", key).output().unwrap().status.success());
+    };
+    sign("");
+    assert!(out.join("SHA256SUMS").exists() && !out.join("SHA256SUMS.sig").exists());
+    ok("ssh-keygen", &["-q", "-t", "ed25519", "-N", "", "-f", key.to_str().unwrap()]);
+    sign(key.to_str().unwrap());
+    // As it stands in the script, and as somebody who has the file of signers types it.
+    let public = fs::read_to_string(folder.path().join("key.pub")).unwrap();
+    fs::write(folder.path().join("signers"), format!("bardo {public}")).unwrap();
+    let verify = "ssh-keygen -Y verify -f ../signers -I bardo -n bardo-release -s SHA256SUMS.sig < SHA256SUMS && sha256sum -c SHA256SUMS";
+    let verified = || Command::new("sh").args(["-c", verify]).current_dir(&out).output().unwrap().status.success();
+    assert!(verified());
+    fs::write(out.join("bardo.tar.gz"), "two").unwrap();
+    assert!(!verified(), "another file");
+    let sums = ok("sh", &["-c", &format!("cd {} && sha256sum bardo.tar.gz", out.display())]);
+    fs::write(out.join("SHA256SUMS"), sums).unwrap();
+    assert!(!verified(), "another file, with another checksum");
+}
+
+#[test]
+fn a_crate_is_published_after_what_it_stands_on() {
+    let order = ok(&format!("{ROOT}/packaging/publish"), &[]);
+    let order: Vec<&str> = order.lines().collect();
+    let place = |name: &str| order.iter().position(|one| *one == name).unwrap_or_else(|| panic!("{name}: {order:?}"));
+    assert!(place("bardo-life") < place("bardo-golem") && place("bardo-golem") < place("bardo-shell"), "{order:?}");
+    assert_eq!(order.last(), Some(&"bardo"));
+    assert!(!order.contains(&"bardo-testing") && order.len() + 1 == members(), "{order:?}");
 }
 
 #[test]

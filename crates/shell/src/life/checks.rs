@@ -6,13 +6,13 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use golem::{limits, plain};
-use outside::fence::Fence;
+use outside::fence::{self, Fence};
 use serde::{Deserialize, Serialize};
 use world::checks::{Check, CheckResult, Round, Runner, Says, newest};
 
@@ -105,13 +105,17 @@ fn run(plan: &CheckPlan, check: &Check, fence: &Fence, stop: &AtomicBool) -> Che
     // A check that was never run has neither passed nor failed.
     let nothing = |text: String| CheckResult { value: None, text };
     let Some(line) = plan.commands.get(&check.name) else { return nothing("it has no command here".to_owned()) };
-    let mut command = Command::new("sh");
+    let unstarted = |why: std::io::Error| nothing(format!("it cannot be started: {why}"));
+    let mut command = match fence::command("sh", Some(fence)) {
+        Ok(command) => command,
+        Err(why) => return unstarted(why),
+    };
     command.args(["-c", line]).current_dir(&plan.folder).env_clear().env("BARDO_CHECK", &check.name);
     command.envs(PASSED_ON.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
     command.stdout(Stdio::piped()).stderr(Stdio::null());
     let ended = match program::run(&mut command, b"", Duration::from_secs(plan.limit), stop, false, Some(fence)) {
         Ok(ended) => ended,
-        Err(why) => return nothing(format!("it cannot be started: {why}")),
+        Err(why) => return unstarted(why),
     };
     let last = ended.said.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default();
     let silent = last.is_empty() && ended.code != Some(0);
