@@ -4,11 +4,17 @@ import { fill, h } from "./dom.js";
 import { onReached, onSignedOut, signIn, signOut } from "./host.js";
 import { fleet } from "./fleet.js";
 import { life } from "./life.js";
-import { birth, heir } from "./birth.js";
+import { birth } from "./birth.js";
+import { mourn } from "./death.js";
+import { feed } from "./feed.js";
+import { heir } from "./heir.js";
 import { clade, costs, graves } from "./house.js";
+import { help, keys } from "./keys.js";
+import { unwatch, watch } from "./known.js";
 
 const PAGES = [
   ["", "Golems", fleet],
+  ["feed", "What happens", feed],
   ["graves", "Graves", graves],
   ["costs", "Costs", costs],
   ["clade", "Relay", clade],
@@ -39,11 +45,14 @@ function navigate() {
   fill(
     document.getElementById("nav"),
     PAGES.map(([path, label]) =>
-      h("a", { href: `#/${path}`, "aria-current": path === page || (path === "" && page === "golems") ? "page" : null }, label),
+      h("a", { href: `#/${path}`, "aria-current": path === page || (path === "" && ["golems", "show"].includes(page)) ? "page" : null }, label),
     ),
+    h("button", { type: "button", class: "plain end", onclick: help }, "Keys"),
     h("button", { type: "button", class: "plain", onclick: depart }, "Sign out"),
   );
+  watch();
   if (page === "golems" && name) show(name, (place) => life(place, name, tab));
+  else if (page === "show") show("", (place) => fleet(place, name));
   else if (page === "heir" && name) show(`An heir of ${name}`, (place) => heir(place, name));
   else if (found) show(page && found[1], found[2]);
   else show("Nothing here", (place) => fill(place, h("h1", {}, "There is nothing here"), h("p", {}, h("a", { href: "#/" }, "All golems"))));
@@ -64,6 +73,7 @@ async function enter(code) {
 
 async function depart() {
   await signOut();
+  unwatch();
   ask();
 }
 
@@ -81,10 +91,14 @@ function ask(why) {
   );
 }
 
-onSignedOut(() => ask());
+onSignedOut(() => {
+  unwatch();
+  ask();
+});
 onReached((there) => {
   const text = there ? "" : "The host does not answer; trying again …";
   if (state.textContent !== text) state.textContent = text;
 });
+keys(mourn(document.getElementById("deaths")));
 window.addEventListener("hashchange", navigate);
 navigate();
