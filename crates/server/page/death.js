@@ -87,7 +87,7 @@ export function stone({ name, generation, status }, told) {
       "div",
       {},
       h("h1", {}, "† ", name),
-      h("p", { class: "cause" }, `Died ${status.why}.`),
+      h("p", { class: "cause" }, `${capital(status.why ?? "of a cause that is not known")}.`),
       h("p", { class: "quiet" }, [born, `generation ${generation}`, `${count(status.tick)} ticks`].filter(Boolean).join(", ")),
       told ? quoted(told) : h("p", { class: "quiet" }, "Its affairs are being closed; its last words come with its testament."),
       h("p", { class: "ways" }, ways(name), h("a", { class: "button", href: "#/graves" }, "All graves")),
@@ -125,7 +125,7 @@ export function testament(told) {
   return h(
     "article",
     { class: "testament" },
-    h("p", { class: "lead" }, told.cause_in_words),
+    h("p", { class: "lead" }, `${capital(told.cause_in_words)}.`),
     told.words ? h("blockquote", {}, told.words) : null,
     sections.map(({ title, said }) => h("section", {}, h("h2", {}, title), h("ul", {}, said.map((text) => h("li", {}, text))))),
   );

@@ -30,13 +30,16 @@ export function fill(place, ...children) {
 }
 
 export function money(micros, places = 2) {
-  const text = (Math.abs(micros) / 1e6).toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: places });
+  const text = (sums[places] ??= new Intl.NumberFormat("en", { minimumFractionDigits: 2, maximumFractionDigits: places })).format(Math.abs(micros) / 1e6);
   return (micros < 0 && text !== "0.00" ? "−\u2060$" : "$") + text;
 }
 
+const sums = {};
+
 export function count(n) {
-  return Number(n).toLocaleString("en");
+  return whole.format(Number(n));
 }
+const whole = new Intl.NumberFormat("en");
 
 export function span(seconds) {
   if (seconds === null || seconds === undefined) return "indefinitely";
@@ -61,10 +64,19 @@ export function age(seconds) {
   return two.filter(([, n]) => n > 0).map(([unit, n]) => n + unit).join(" ");
 }
 
-// The figure of a golem. It says nothing that is not written beside it, so readers of the page to somebody skip it.
+// The figure of a golem. It says nothing that is not written beside it, so it is skipped where the page is read aloud.
 export function figure(one, kind = "") {
-  const look = one.state === "dead" ? "stone" : one.phase;
-  return svg("svg", { class: `creature ${look} ${kind}`, viewBox: "0 0 12 12", "aria-hidden": "true" }, svg("path", { d: path(creature(one)) }));
+  const element = svg("svg", { viewBox: "0 0 12 12", "aria-hidden": "true" }, svg("path", {}));
+  become(element, one, kind);
+  return element;
+}
+
+// Gives a figure the look of a golem as it is now.
+export function become(element, one, kind = "") {
+  const look = `creature ${one.state === "dead" ? "stone" : one.phase} ${kind}`;
+  if (element.getAttribute("class") !== look) element.setAttribute("class", look);
+  const d = path(creature(one));
+  if (element.firstChild.getAttribute("d") !== d) element.firstChild.setAttribute("d", d);
 }
 
 export function bar(share, label, kind = "") {

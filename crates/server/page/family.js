@@ -29,7 +29,7 @@ export function family(body, name) {
         name: h("span", { class: "who" }, one.generation > eldest ? depth : null, figure(look), label),
         value: one.ticks,
         kind: one.alive ? "alive" : (KINDS[one.cause_name] ?? ""),
-        says: [h("span", { class: "quiet" }, `${parent}generation ${one.generation}, ${count(one.ticks)} ticks, skill ${one.skill.toFixed(2)}: `), one.alive ? "alive" : `died ${one.cause}`],
+        says: [h("span", { class: "quiet" }, `${parent}generation ${one.generation}, ${count(one.ticks)} ticks, skill ${one.skill.toFixed(2)}: `), one.alive ? "alive" : one.cause],
       };
     };
     fill(body, h("h2", {}, all.length > 1 ? `A line of ${count(all.length)} lives` : "The first of its line, without heirs"), bars(all.map(row)), all.length > 1 ? h("p", { class: "quiet" }, "Each bar is as long as the life in ticks.") : null);

@@ -5,15 +5,18 @@ import { latest } from "./feed.js";
 import { of, post } from "./host.js";
 import { known, on } from "./known.js";
 import { COLUMNS, ROW, card, row } from "./row.js";
-import { headline, hostLine } from "./top.js";
+import { headline, hostLine, isPoor } from "./top.js";
 
 // Orders that are on their way at once, when some golems are told something.
 const AT_ONCE = 6;
+// Rows by which the rows in sight are moved on.
+const STEP = 4;
 const STATES = {
   "": ["all alive", (one) => one.state !== "dead"],
   asks: ["waiting for you", (one) => one.waits],
   trouble: ["in trouble", (one) => ["restarting", "stopped", "unlived"].includes(one.state)],
-  ending: ["near their end", (one) => one.state !== "dead" && ["declining", "terminal"].includes(one.phase)],
+  ending: ["in the last phase", (one) => one.state !== "dead" && one.phase === "terminal"],
+  poor: ["short of money", (one) => one.state !== "dead" && isPoor(one)],
   dead: ["dead", (one) => one.state === "dead"],
   all: ["all", () => true],
 };
@@ -32,7 +35,7 @@ export function fleet(place, filter = "") {
   const waiting = h("section", { class: "cards", "aria-label": "Waiting for your answer" });
   const chosen = new Set();
   const picked = h("div", { class: "picked", role: "group", "aria-label": "With the selected" });
-  const table = list(chosen, () => some(picked, chosen, draw), (key) => by(key));
+  const table = list(chosen, () => withSome(picked, chosen, draw), (key) => by(key));
   const none = h("p", { class: "quiet" });
   let shown = [];
 
@@ -45,13 +48,12 @@ export function fleet(place, filter = "") {
     for (const name of chosen) if (!known.all.has(name)) chosen.delete(name);
     const alive = all.filter((one) => one.state !== "dead").length;
     const asking = all.filter((one) => one.waits);
-    const says =
-      `${count(alive)} alive, ${count(all.length - alive)} dead` +
-      (asking.length ? `, ${count(asking.length)} waiting for you` : "") +
-      (shown.length === alive && !which.value ? "" : `; ${count(shown.length)} shown`);
+    const asked = asking.length ? `, ${count(asking.length)} waiting for you` : "";
+    const some = shown.length === alive && !which.value ? "" : `; ${count(shown.length)} shown`;
+    const says = known.looked ? `${count(alive)} alive, ${count(all.length - alive)} dead${asked}${some}` : "";
     if (summary.textContent !== says) summary.textContent = says;
     headline(needs, all);
-    const cards = asking.slice(0, 20).map(card);
+    const cards = asking.slice(0, which.value === "asks" ? 20 : 3).map(card);
     if (cards.map((one) => one.dataset.ask).join() !== [...waiting.children].map((one) => one.dataset.ask).join()) fill(waiting, cards);
     none.hidden = shown.length > 0;
     fill(none, !known.looked ? "Asking for them …" : all.length ? "No golem matches." : ["There is no golem yet. ", h("a", { href: "#/new" }, "Make the first one"), "."]);
@@ -110,15 +112,16 @@ function list(chosen, changed, by) {
     changed();
   };
   const inSight = () => {
-    const above = Math.max(0, -body.getBoundingClientRect().top);
-    first = Math.max(0, Math.min(shown.length, Math.floor(above / ROW)) - 8);
-    const last = Math.min(shown.length, first + Math.ceil(innerHeight / ROW) + 16);
+    first = begin();
+    const last = Math.min(shown.length, first + Math.ceil(innerHeight / ROW) + 3 * STEP);
     while (lines.length < last - first) lines.push(row(chosen, (name, yes) => pick([name], yes)));
     // A row keeps its golem as long as that is in sight: what has the focus keeps it.
     const wanted = shown.slice(first, last);
     const here = new Map(lines.map((line) => [line.line.dataset.name, line]));
     const kept = new Set(wanted.map((one) => here.get(one.name)));
     const spare = lines.filter((line) => !kept.has(line));
+    // Taken out first, so that the rows that stay need not move.
+    spare.forEach((line) => line.line.remove());
     const placed = wanted.map((one, at) => {
       const line = here.get(one.name) ?? spare.pop();
       line.paint(one, first + at);
@@ -130,7 +133,16 @@ function list(chosen, changed, by) {
     every.checked = shown.length > 0 && chosen.size >= shown.length && shown.every((one) => chosen.has(one.name));
   };
   const mark = () => heads.forEach((head, at) => head.setAttribute("aria-sort", COLUMNS[at][0] === sorted.key ? (sorted.way > 0 ? "ascending" : "descending") : "none"));
-  const scrolled = () => requestAnimationFrame(inSight);
+  // The first row there must be: some before the first in sight, and another only every few rows.
+  const begin = () => {
+    const above = Math.max(0, -body.getBoundingClientRect().top);
+    return Math.max(0, (Math.floor(Math.min(shown.length, above / ROW) / STEP) - 1) * STEP);
+  };
+  let asked = false;
+  const scrolled = ({ type }) => {
+    if (!asked) requestAnimationFrame(() => ((asked = false), (type === "resize" || begin() !== first) && inSight()));
+    asked = true;
+  };
   addEventListener("scroll", scrolled, { passive: true });
   addEventListener("resize", scrolled, { passive: true });
   // Moves to the row so many further on, for the keys.
@@ -167,7 +179,7 @@ function arrange(place, wanted) {
 }
 
 // What can be done with the selected golems.
-function some(place, chosen, draw) {
+function withSome(place, chosen, draw) {
   if (place.dataset.names === [...chosen].join()) return;
   place.dataset.names = [...chosen].join();
   const all = [...chosen].map((name) => known.all.get(name)).filter(Boolean);

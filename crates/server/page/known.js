@@ -5,7 +5,8 @@ import { get, listen, repeat } from "./host.js";
 
 // Events that are kept for the feed.
 const HEARD = 500;
-const byName = new Intl.Collator("en", { numeric: true }).compare;
+// A name as it is put in order: g9 before g10.
+const inOrder = (name) => name.replace(/\d+/g, (digits) => digits.padStart(9, "0"));
 
 class Known {
   all = new Map();
@@ -36,12 +37,12 @@ class Known {
       const was = before.get(one.name);
       if (one.state === "dead" && was && was.state !== "dead") died.push(one);
       // Kept beside each, so that ten thousand are sorted and filtered before a key is felt.
-      one.rank = was?.rank;
+      [one.rank, one.order] = was ? [was.rank, was.order] : [undefined, inOrder(one.name)];
       one.text = `${one.name} ${one.world ?? ""} ${one.state} ${one.phase} ${one.why ?? ""}`.toLowerCase();
       this.all.set(one.name, one);
       named ||= one.rank === undefined;
     }
-    if (named) [...this.all.values()].sort((a, b) => byName(a.name, b.name)).forEach((one, at) => (one.rank = at));
+    if (named) [...this.all.values()].sort((a, b) => (a.order < b.order ? -1 : 1)).forEach((one, at) => (one.rank = at));
     [this.run, this.after, this.looked] = [told.run, told.change, true];
     return { news, died, golems: told.golems };
   }
@@ -60,6 +61,8 @@ export function on(what, call) {
 
 async function look() {
   const { news, died } = await known.look();
+  // What follows has a frame of its own.
+  await new Promise((done) => setTimeout(done));
   if (news) callers.change.forEach((call) => call());
   died.forEach((one) => callers.death.forEach((call) => call(one)));
 }

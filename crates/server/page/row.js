@@ -1,6 +1,6 @@
 // One golem in a row of the list, and the card of one that asks.
 
-import { action, age, bar, figure, fill, golem, h, money, span } from "./dom.js";
+import { action, age, bar, become, figure, golem, h, money, span } from "./dom.js";
 import { of, post } from "./host.js";
 
 export const ROW = 44;
@@ -27,19 +27,17 @@ function stands(one) {
 export function row(chosen, choose) {
   const box = h("input", { type: "checkbox", onchange: () => choose(line.dataset.name, box.checked) });
   const link = h("a", {});
-  const face = h("span", { class: "face" });
-  const who = h("td", {}, h("span", { class: "who" }, face, link));
-  const cells = COLUMNS.slice(1).map(([key]) => h("td", { class: key }));
-  const line = h("tr", {}, h("td", { class: "pick" }, box), who, cells);
+  const face = figure({ state: "living", vitality: 0 });
+  const cells = COLUMNS.slice(1).map(([key]) => h("td", { class: key }, key === "vitality" ? [bar(0, ""), h("span", { class: "number" })] : ""));
+  const line = h("tr", {}, h("td", { class: "pick" }, box), h("td", {}, h("span", { class: "who" }, face, link)), cells);
   let drawn = null;
   return {
     line,
-    link,
-    // Only what has changed is drawn again.
+    // Only what has changed is written again.
     paint(one, at) {
-      line.setAttribute("aria-rowindex", at + 2);
+      set(line, "aria-rowindex", at + 2);
       box.checked = chosen.has(one.name);
-      line.classList.toggle("chosen", box.checked);
+      line.className = `${box.checked ? "chosen" : ""} ${one.state === "dead" ? "dead" : ""}`;
       if (drawn === one) return;
       drawn = one;
       if (line.dataset.name !== one.name) {
@@ -49,29 +47,39 @@ export function row(chosen, choose) {
         link.href = golem(one.name);
         box.setAttribute("aria-label", `Select ${one.name}`);
       }
-      line.classList.toggle("dead", one.state === "dead");
-      fill(face, figure(one));
+      become(face, one);
       write(cells, one);
     },
   };
 }
 
-function write(cells, one) {
-  const [world, state, vitality, old, runway, skill, load, net, last] = cells;
+function set(element, name, value) {
+  if (element.getAttribute(name) !== String(value)) element.setAttribute(name, value);
+}
+
+function say(cell, text) {
+  if (cell.textContent !== text) cell.textContent = text;
+}
+
+function write([world, state, vitality, old, runway, skill, load, net, last], one) {
   const dead = one.state === "dead";
-  const number = (cell, text) => (cell.textContent = text);
-  number(world, one.world ?? "");
-  number(state, stands(one));
-  state.title = one.why ?? "";
-  fill(vitality, bar(one.vitality, `vitality ${one.vitality.toFixed(2)}`, one.phase), h("span", { class: "number" }, one.vitality.toFixed(2)));
-  number(old, one.age === undefined ? "" : age(one.age));
-  number(runway, dead ? "" : span(one.runway));
-  number(skill, one.skill.toFixed(2));
-  number(load, dead ? "" : one.load.toFixed(2));
-  number(net, money(one.net));
+  say(world, one.world ?? "");
+  say(state, stands(one));
+  set(state, "title", one.why ?? "");
+  const [share, figure] = vitality.children;
+  set(share, "aria-label", `vitality ${one.vitality.toFixed(2)}`);
+  share.firstChild.className = one.phase;
+  share.firstChild.style.width = `${Math.round(100 * one.vitality)}%`;
+  say(figure, one.vitality.toFixed(2));
+  say(old, one.age === undefined ? "" : age(one.age));
+  say(runway, dead ? "" : span(one.runway));
+  say(skill, one.skill.toFixed(2));
+  say(load, dead ? "" : one.load.toFixed(2));
+  say(net, money(one.net));
+  const text = one.last?.says ?? one.why ?? "";
   last.className = `last ${one.last?.gravity ?? ""}`;
-  number(last, one.last?.says ?? one.why ?? "");
-  last.title = last.textContent;
+  say(last, text);
+  set(last, "title", text);
 }
 
 // A card with a golem's question and the two answers.

@@ -39,12 +39,15 @@ function bytes(n) {
 const slow = (host) => host.kept !== null && host.kept < KEPT;
 const full = (host) => host.free !== null && host.free < NEARLY_FULL;
 
+// Whether its money lasts for less than a day of its world.
+export const isPoor = (one) => one.runway !== null && one.runway < 86400;
+
 // What needs a person, the worst first; one line where nothing does.
 export function headline(place, all) {
   const are = (text) => `${text.length === 1 ? "is" : "are"}`;
   const some = (what) => all.filter((one) => one.state !== "dead" && what(one));
   const [asks, trouble] = [some((one) => one.waits), some((one) => ["stopped", "unlived", "restarting"].includes(one.state))];
-  const [ending, poor] = [some((one) => one.phase === "terminal"), some((one) => one.runway !== null && one.runway < 86400)];
+  const [ending, poor] = [some((one) => one.phase === "terminal"), some(isPoor)];
   const told = [
     host?.trouble ? [`Nothing can be written, so no golem goes on: ${host.trouble}`] : null,
     host?.settings ? [`bardo.toml is wrong, so the host keeps the settings it read before: ${host.settings}`] : null,
@@ -53,7 +56,7 @@ export function headline(place, all) {
     asks.length ? [`${count(asks.length)} ${asks.length === 1 ? "waits" : "wait"} for your answer`, "asks"] : null,
     trouble.length ? [`${count(trouble.length)} ${are(trouble)} in trouble${trouble[0].why ? `: ${trouble[0].name}, ${trouble[0].why}` : ""}`, "trouble"] : null,
     ending.length ? [`${count(ending.length)} ${are(ending)} in the last phase`, "ending"] : null,
-    poor.length ? [`${count(poor.length)} ${poor.length === 1 ? "has" : "have"} money for less than a day`] : null,
+    poor.length ? [`${count(poor.length)} ${poor.length === 1 ? "has" : "have"} money for less than a day`, "poor"] : null,
   ].filter(Boolean);
   const text = JSON.stringify([all.length > 0, told]);
   if (place.dataset.told === text) return;
