@@ -63,7 +63,7 @@ function check(one) {
     "section",
     { class: "check" },
     h("h3", { class: one.passes === false ? "wrong" : null }, `${one.name} ${now}`),
-    one.said ? h("p", { class: "quiet" }, one.said) : null,
+    one.said && !numbers ? h("p", { class: "quiet" }, one.said) : null,
     past.length > 1 ? (numbers ? line(past) : strip(past)) : null,
   );
 }

@@ -52,7 +52,8 @@ export function line(points) {
   const values = points.map((one) => one.value);
   const [low, high] = [Math.min(...values), Math.max(...values)];
   const place = (value, at) => `${((WIDE * at) / Math.max(1, values.length - 1)).toFixed(2)},${(22 - (20 * (value - low)) / (high - low || 1)).toFixed(2)}`;
-  return drawing(24, `${values.at(-1)}, between ${low} and ${high} in ${count(values.length)} rounds`, [svg("polyline", { class: "line", points: values.map(place).join(" ") })]);
+  const short = (value) => String(Number(value.toPrecision(4)));
+  return drawing(24, `${short(values.at(-1))}, between ${short(low)} and ${short(high)} in ${count(values.length)} rounds`, [svg("polyline", { class: "line", points: values.map(place).join(" ") })]);
 }
 
 function drawing(height, label, parts) {
@@ -87,11 +88,11 @@ export function crossing(before, after) {
 }
 
 // Bars of a length each, beside their names: `rows` are { name, value, says, kind }, the longest as wide as there is room.
-export function bars(rows) {
+export function bars(rows, kind = "") {
   const most = Math.max(1, ...rows.map((row) => row.value));
   return h(
     "ul",
-    { class: "bars" },
+    { class: `bars ${kind}` },
     rows.map((row) => {
       const inner = h("i", { class: row.kind ?? "" });
       inner.style.width = `${Math.max(1, (100 * row.value) / most)}%`;

@@ -32,7 +32,7 @@ export function family(body, name) {
         says: [h("span", { class: "quiet" }, `${parent}generation ${one.generation}, ${count(one.ticks)} ticks, skill ${one.skill.toFixed(2)}: `), one.alive ? "alive" : one.cause],
       };
     };
-    fill(body, h("h2", {}, all.length > 1 ? `A line of ${count(all.length)} lives` : "The first of its line, without heirs"), bars(all.map(row)), all.length > 1 ? h("p", { class: "quiet" }, "Each bar is as long as the life in ticks.") : null);
+    fill(body, h("h2", {}, all.length > 1 ? `A line of ${count(all.length)} lives` : "The first of its line, without heirs"), bars(all.map(row), "lives"), all.length > 1 ? h("p", { class: "quiet" }, "Each bar is as long as the life in ticks.") : null);
   };
   draw().catch((why) => fill(body, h("p", { class: "wrong" }, why.message)));
   return [repeat(10000, body, draw)];

@@ -69,7 +69,7 @@ export function dreams(body, name) {
     const { nights, newest, on_trial } = await get(of(name, "/dreams"));
     fill(
       body,
-      nights ? h("h2", {}, `${count(nights)} ${nights === 1 ? "night" : "nights"}`) : h("p", { class: "quiet" }, "It has never dreamt."),
+      nights ? h("p", { class: "lead" }, `${count(nights)} ${nights === 1 ? "night" : "nights"}`) : h("p", { class: "quiet" }, "It has never dreamt."),
       on_trial.length ? [h("h2", {}, "On trial now"), h("ul", {}, on_trial.map((trial) => h("li", {}, trial.rule, h("br", {}), h("span", { class: "quiet" }, trial.how))))] : null,
       newest
         .slice()

@@ -55,7 +55,7 @@ const fields = async (values) => {
 };
 // Headings under which there is nothing.
 const bare = () => {
-  const empty = (next) => !next || /^H[1-3]$/.test(next.tagName) || (!next.innerText.trim() && !next.querySelector("svg, canvas, input, button"));
+  const empty = (next) => !next || /^H[1-3]$/.test(next.tagName) || (!next.innerText.trim() && !next.matches("[role=img]") && !next.querySelector("svg, canvas, input, button"));
   return [...document.querySelectorAll("main h2, main h3")].filter((one) => one.offsetParent && empty(one.nextElementSibling)).map((one) => one.innerText);
 };
 // So many golems, as a host would tell of them: everything at first, and then a few that have changed.
