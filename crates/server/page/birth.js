@@ -1,11 +1,11 @@
-// Births and heirs: forms with every field filled in, what that costs, and the command that would do the same.
+// A birth: a form with every field filled in, what that costs, and the command that would do the same.
 
 import { action, field, fill, golem, h, money } from "./dom.js";
-import { get, of, post } from "./host.js";
+import { get, post } from "./host.js";
 
-const dollars = (micros) => (micros / 1e6).toFixed(2);
+export const dollars = (micros) => (micros / 1e6).toFixed(2);
 
-function micros(input) {
+export function micros(input) {
   const amount = Math.round(Number(input.value) * 1e6);
   if (input.value === "" || !Number.isSafeInteger(amount) || amount < 0) throw new Error(`${input.value || "nothing"} is not an amount of money`);
   return amount;
@@ -76,46 +76,4 @@ export function birth(place) {
   };
   fill(place, h("p", { class: "quiet" }, "Loading …"));
   draw().catch((why) => fill(place, h("p", { class: "wrong" }, why.message)));
-}
-
-export function heir(place, dead) {
-  const draw = async () => {
-    const offer = await get(of(dead, "/estate"));
-    const name = h("input", { type: "text", value: offer.next_name, maxlength: 32, spellcheck: "false", autocomplete: "off" });
-    const credit = h("input", { type: "number", min: 0.01, step: "0.01", value: dollars(offer.credit) });
-    const inherit = h("input", { type: "checkbox", checked: offer.inherit });
-    fill(
-      place,
-      h("h1", {}, `An heir of ${dead}`),
-      offer.ended ? h("p", { class: "wrong" }, `${dead} was ended (${offer.ended}); an heir begins the line again.`) : null,
-      offer.frozen ? h("p", { class: "wrong" }, "It was frozen when it died, so its heir would be born frozen.") : null,
-      h(
-        "div",
-        { class: "beside" },
-        h(
-          "form",
-          { onsubmit: (event) => event.preventDefault() },
-          field("Name", name),
-          field("To live on, in dollars", credit),
-          field("It inherits what its predecessor knew", inherit),
-          h("p", { class: "quiet" }, `Generation ${offer.generation}. Everything else is as ${dead} had it.`),
-          action("Make the heir", async () => {
-            const born = await post(of(dead, "/successor"), { name: name.value, credit: micros(credit), inherit: inherit.checked });
-            location.hash = golem(born.name);
-          }, { class: "strong" }),
-        ),
-        h(
-          "section",
-          {},
-          h("h2", {}, `What ${dead} advises`),
-          h("ul", {}, offer.recommendations.map((text) => h("li", {}, text))),
-          h("h2", {}, "What it would inherit"),
-          h("p", {}, `${offer.entries} entries, ${offer.bloodstains} of them learned in dying; each is believed less than before, and tried before it is used.`),
-          offer.unfinished.length ? h("ul", {}, offer.unfinished.map((text) => h("li", {}, text))) : null,
-        ),
-      ),
-    );
-  };
-  fill(place, h("p", { class: "quiet" }, "Opening what it left …"));
-  draw().catch((why) => fill(place, h("h1", {}, `An heir of ${dead}`), h("p", { class: "wrong" }, why.message), h("p", {}, h("a", { href: golem(dead) }, dead))));
 }

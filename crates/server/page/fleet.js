@@ -1,157 +1,210 @@
 // All golems at a glance. Only the rows in sight exist, even in a table of ten thousand.
 
-import { action, bar, count, fill, golem, h, money, span } from "./dom.js";
-import { get, of, post, repeat } from "./host.js";
+import { action, count, fill, h } from "./dom.js";
+import { latest } from "./feed.js";
+import { of, post } from "./host.js";
+import { known, on } from "./known.js";
+import { COLUMNS, ROW, card, row } from "./row.js";
+import { headline, hostLine, isPoor } from "./top.js";
 
-const ROW = 44;
-const SORTS = {
-  name: ["by name", (a, b) => a.name.localeCompare(b.name, "en", { numeric: true })],
-  vitality: ["weakest first", (a, b) => a.vitality - b.vitality],
-  runway: ["shortest of money first", (a, b) => (a.runway ?? Infinity) - (b.runway ?? Infinity)],
-  skill: ["least skilled first", (a, b) => a.skill - b.skill],
-  load: ["most pressed first", (a, b) => b.load - a.load],
-};
+// Orders that are on their way at once, when some golems are told something.
+const AT_ONCE = 6;
+// Rows by which the rows in sight are moved on.
+const STEP = 4;
 const STATES = {
   "": ["all alive", (one) => one.state !== "dead"],
   asks: ["waiting for you", (one) => one.waits],
   trouble: ["in trouble", (one) => ["restarting", "stopped", "unlived"].includes(one.state)],
+  ending: ["in the last phase", (one) => one.state !== "dead" && one.phase === "terminal"],
+  poor: ["short of money", (one) => one.state !== "dead" && isPoor(one)],
   dead: ["dead", (one) => one.state === "dead"],
+  all: ["all", () => true],
 };
 
-// The state of all golems, kept up to date by asking only for what has changed.
-export class Known {
-  constructor() {
-    this.all = new Map();
-    this.run = 0;
-    this.after = 0;
-  }
+// How the list is sorted stays as it was left while one looks at something else.
+let sorted = { key: "name", way: 1 };
 
-  async look() {
-    const told = await get(`/v1/fleet?run=${this.run}&after=${this.after}`);
-    if (told.run !== this.run) this.all.clear();
-    for (const one of told.changed) this.all.set(one.name, one);
-    [this.run, this.after] = [told.run, told.change];
-    if (this.all.size > told.golems) {
-      // A golem has gone: all that are still there are asked for once.
-      this.all.clear();
-      [this.run, this.after] = [0, 0];
-      return this.look();
-    }
-    return told.changed.length > 0;
-  }
-}
-
-export function fleet(place) {
-  const known = new Known();
-  const wanted = h("input", { type: "search", placeholder: "Filter by name, state, phase …", "aria-label": "Filter golems" });
-  const sort = choose("Sort", SORTS);
-  const which = choose("Show", STATES);
+export function fleet(place, filter = "") {
+  const wanted = h("input", { type: "search", placeholder: "Filter by name, world, state …", "aria-label": "Filter golems" });
+  const which = choose("Show", Object.entries(STATES).map(([value, [text]]) => [value, text]));
+  const sort = choose("Sort", COLUMNS.map(([key, title]) => [key, title]));
+  if (filter in STATES) which.value = filter;
+  sort.value = sorted.key;
   const summary = h("p", { class: "summary", role: "status" });
+  const needs = h("section", { "aria-label": "What needs you" });
   const waiting = h("section", { class: "cards", "aria-label": "Waiting for your answer" });
-  const body = h("tbody", {});
-  const table = h(
-    "table",
-    { class: "fleet" },
-    h("thead", {}, h("tr", {}, ["Golem", "State", "Vitality", "Money lasts", "Skill", "Load", "Net"].map((name) => h("th", { scope: "col" }, name)))),
-    body,
-  );
+  const chosen = new Set();
+  const picked = h("div", { class: "picked", role: "group", "aria-label": "With the selected" });
+  const table = list(chosen, () => withSome(picked, chosen, draw), (key) => by(key));
   const none = h("p", { class: "quiet" });
   let shown = [];
 
   const draw = () => {
     const all = [...known.all.values()];
     const words = wanted.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const has = (one) => {
-      const text = `${one.name} ${one.state} ${one.phase} ${one.why ?? ""}`.toLowerCase();
-      return words.every((word) => text.includes(word));
-    };
-    shown = all.filter(STATES[which.value][1]).filter(has).sort(SORTS[sort.value][1]);
+    const value = COLUMNS.find(([key]) => key === sorted.key)[3];
+    shown = all.filter((one) => STATES[which.value][1](one) && words.every((word) => one.text.includes(word)));
+    shown.sort((a, b) => order(value(a), value(b)) * sorted.way || a.rank - b.rank);
+    for (const name of chosen) if (!known.all.has(name)) chosen.delete(name);
     const alive = all.filter((one) => one.state !== "dead").length;
     const asking = all.filter((one) => one.waits);
-    summary.textContent =
-      `${count(alive)} alive, ${count(all.length - alive)} dead` +
-      (asking.length ? `, ${count(asking.length)} waiting for you` : "") +
-      (shown.length === alive ? "" : `; ${count(shown.length)} shown`);
-    const cards = asking.slice(0, 20).map(card);
+    const asked = asking.length ? `, ${count(asking.length)} waiting for you` : "";
+    const some = shown.length === alive && !which.value ? "" : `; ${count(shown.length)} shown`;
+    const says = known.looked ? `${count(alive)} alive, ${count(all.length - alive)} dead${asked}${some}` : "";
+    if (summary.textContent !== says) summary.textContent = says;
+    headline(needs, all);
+    const cards = asking.slice(0, which.value === "asks" ? 20 : 3).map(card);
     if (cards.map((one) => one.dataset.ask).join() !== [...waiting.children].map((one) => one.dataset.ask).join()) fill(waiting, cards);
-    table.setAttribute("aria-rowcount", shown.length + 1);
-    table.hidden = shown.length === 0;
     none.hidden = shown.length > 0;
-    fill(none, all.length ? "No golem matches." : ["There is no golem yet. ", h("a", { href: "#/new" }, "Make the first one"), "."]);
-    rowsInSight();
+    fill(none, !known.looked ? "Asking for them …" : all.length ? "No golem matches." : ["There is no golem yet. ", h("a", { href: "#/new" }, "Make the first one"), "."]);
+    table.draw(shown);
   };
-
-  const rowsInSight = () => {
-    const above = Math.max(0, -body.getBoundingClientRect().top);
-    const first = Math.max(0, Math.min(shown.length, Math.floor(above / ROW)) - 8);
-    const last = Math.min(shown.length, first + Math.ceil(innerHeight / ROW) + 16);
-    const spacer = (height) => {
-      const row = h("tr", { class: "spacer", "aria-hidden": "true" }, h("td", { colspan: 7 }));
-      row.style.height = `${height}px`;
-      return row;
-    };
-    const focused = document.activeElement?.closest?.("tr")?.dataset.name;
-    fill(body, spacer(first * ROW), shown.slice(first, last).map((one, at) => row(one, first + at)), spacer((shown.length - last) * ROW));
-    if (focused) [...body.rows].find((one) => one.dataset.name === focused)?.querySelector("a")?.focus({ preventScroll: true });
+  const by = (key) => {
+    const first = COLUMNS.find((column) => column[0] === key)[2];
+    sorted = { key, way: sorted.key === key ? -sorted.way : first };
+    sort.value = key;
+    table.mark();
+    draw();
   };
-
-  [wanted, sort, which].forEach((input) => input.addEventListener("input", draw));
-  const scrolled = () => requestAnimationFrame(rowsInSight);
-  addEventListener("scroll", scrolled, { passive: true });
-  addEventListener("resize", scrolled, { passive: true });
+  [wanted, which].forEach((input) => input.addEventListener("input", draw));
+  sort.addEventListener("input", () => by(sort.value));
   fill(
     place,
+    hostLine(),
     h("h1", {}, "Golems"),
     summary,
+    needs,
     waiting,
-    h("div", { class: "tools" }, wanted, which.parentElement, sort.parentElement, brakes()),
-    table,
+    h("div", { class: "tools" }, wanted, which.parentElement, h("span", { class: "narrow" }, sort.parentElement), brakes()),
+    picked,
+    table.element,
     none,
+    latest(),
   );
-  known.look().then(draw, (why) => fill(none, why.message));
-  const stop = repeat(1000, place, async () => (await known.look()) && draw());
-  return [stop, () => removeEventListener("scroll", scrolled), () => removeEventListener("resize", scrolled)];
+  draw();
+  return [on("change", draw), ...table.ends];
+}
+
+function order(a, b) {
+  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 function choose(label, options) {
-  const select = h("select", { "aria-label": label }, Object.entries(options).map(([value, [text]]) => h("option", { value }, text)));
+  const select = h("select", { "aria-label": label }, options.map(([value, text]) => h("option", { value }, text)));
   h("label", {}, `${label} `, select);
   return select;
 }
 
-function row(one, at) {
-  const figure = (value, places = 2) => value.toFixed(places);
-  const line = h(
-    "tr",
-    { "aria-rowindex": at + 2, class: one.state },
-    h("td", {}, h("a", { href: golem(one.name) }, one.name)),
-    h("td", { title: one.why }, one.state === "living" ? one.phase : one.state),
-    h("td", {}, bar(one.vitality, `vitality ${figure(one.vitality)}`, one.phase), h("span", { class: "number" }, figure(one.vitality))),
-    h("td", { title: one.runway === null ? "looking costs it nothing" : null }, one.state === "dead" ? "" : span(one.runway)),
-    h("td", { class: "number" }, figure(one.skill)),
-    h("td", { class: "number" }, figure(one.load)),
-    h("td", { class: "number" }, money(one.net)),
-  );
-  line.dataset.name = one.name;
-  return line;
+// The table: headings that sort, and the rows in sight.
+function list(chosen, changed, by) {
+  const heads = COLUMNS.map(([key, title]) => h("th", { scope: "col", class: key }, h("button", { type: "button", class: "head", onclick: () => by(key) }, title)));
+  const every = h("input", { type: "checkbox", "aria-label": "Select all shown", onchange: () => pick(shown.map((one) => one.name), every.checked) });
+  const body = h("tbody", {});
+  const element = h("table", { class: "fleet" }, h("thead", {}, h("tr", {}, h("th", { class: "pick", scope: "col" }, every), heads)), body);
+  const spacers = [0, 1].map(() => h("tr", { class: "spacer", "aria-hidden": "true" }, h("td", {})));
+  const lines = [];
+  let shown = [];
+  let first = 0;
+
+  const pick = (names, yes) => {
+    names.forEach((name) => (yes ? chosen.add(name) : chosen.delete(name)));
+    inSight();
+    changed();
+  };
+  const inSight = () => {
+    first = begin();
+    const last = Math.min(shown.length, first + Math.ceil(innerHeight / ROW) + 3 * STEP);
+    while (lines.length < last - first) lines.push(row(chosen, (name, yes) => pick([name], yes)));
+    // A row keeps its golem as long as that is in sight: what has the focus keeps it.
+    const wanted = shown.slice(first, last);
+    const here = new Map(lines.map((line) => [line.line.dataset.name, line]));
+    const kept = new Set(wanted.map((one) => here.get(one.name)));
+    const spare = lines.filter((line) => !kept.has(line));
+    // Taken out first, so that the rows that stay need not move.
+    spare.forEach((line) => line.line.remove());
+    const placed = wanted.map((one, at) => {
+      const line = here.get(one.name) ?? spare.pop();
+      line.paint(one, first + at);
+      return line.line;
+    });
+    spacers[0].style.height = `${first * ROW}px`;
+    spacers[1].style.height = `${(shown.length - last) * ROW}px`;
+    arrange(body, [spacers[0], ...placed, spacers[1]]);
+    every.checked = shown.length > 0 && chosen.size >= shown.length && shown.every((one) => chosen.has(one.name));
+  };
+  const mark = () => heads.forEach((head, at) => head.setAttribute("aria-sort", COLUMNS[at][0] === sorted.key ? (sorted.way > 0 ? "ascending" : "descending") : "none"));
+  // The first row there must be: some before the first in sight, and another only every few rows.
+  const begin = () => {
+    const above = Math.max(0, -body.getBoundingClientRect().top);
+    return Math.max(0, (Math.floor(Math.min(shown.length, above / ROW) / STEP) - 1) * STEP);
+  };
+  let asked = false;
+  const scrolled = ({ type }) => {
+    if (!asked) requestAnimationFrame(() => ((asked = false), (type === "resize" || begin() !== first) && inSight()));
+    asked = true;
+  };
+  addEventListener("scroll", scrolled, { passive: true });
+  addEventListener("resize", scrolled, { passive: true });
+  // Moves to the row so many further on, for the keys.
+  element.addEventListener("move", ({ detail: by }) => {
+    const name = document.activeElement?.closest?.("tr")?.dataset.name;
+    const now = shown.findIndex((one) => one.name === name);
+    const at = Math.max(0, Math.min(shown.length - 1, now < 0 ? 0 : now + by));
+    if (!shown.length) return;
+    const top = body.getBoundingClientRect().top + at * ROW;
+    if (top < 60 || top > innerHeight - 2 * ROW) scrollBy(0, top - innerHeight / 2);
+    inSight();
+    [...body.rows].find((line) => line.dataset.name === shown[at].name)?.querySelector("a").focus({ preventScroll: true });
+  });
+  mark();
+  return {
+    element,
+    mark,
+    draw(all) {
+      shown = all;
+      element.setAttribute("aria-rowcount", shown.length + 1);
+      element.hidden = shown.length === 0;
+      inSight();
+      changed();
+    },
+    ends: [() => removeEventListener("scroll", scrolled), () => removeEventListener("resize", scrolled)],
+  };
 }
 
-// A card with a golem's question and the two answers.
-export function card(one) {
-  const answer = (yes) => async () => {
-    await post(of(one.name, "/approve"), { key: one.waits.key, yes });
-    return yes ? "has your yes" : "has your no";
-  };
-  const element = h(
-    "article",
-    {},
-    h("h2", {}, h("a", { href: golem(one.name) }, one.name), " asks"),
-    h("p", {}, one.waits.says),
-    action("Yes", answer(true), { class: "strong" }),
-    action("No", answer(false)),
+// Puts children into this order, and touches only those that are elsewhere.
+function arrange(place, wanted) {
+  const keep = new Set(wanted);
+  [...place.children].forEach((child) => keep.has(child) || child.remove());
+  wanted.forEach((child, at) => place.children[at] === child || place.insertBefore(child, place.children[at] ?? null));
+}
+
+// What can be done with the selected golems.
+function withSome(place, chosen, draw) {
+  if (place.dataset.names === [...chosen].join()) return;
+  place.dataset.names = [...chosen].join();
+  const all = [...chosen].map((name) => known.all.get(name)).filter(Boolean);
+  const [living, dead] = [all.filter((one) => one.state !== "dead"), all.filter((one) => one.state === "dead")];
+  const tell = (whom, verb, did) => () => each(whom, (one) => post(of(one.name, `/${verb}`)), did);
+  place.hidden = all.length === 0;
+  fill(
+    place,
+    h("b", {}, `${count(all.length)} selected`),
+    living.length ? [action("Freeze", tell(living, "freeze", "frozen")), action("Pause", tell(living, "pause", "paused")), action("Resume", tell(living, "resume", "go on"))] : null,
+    dead.length ? action("Bury", tell(dead, "bury", "put away")) : null,
+    h("button", { type: "button", class: "plain", onclick: () => (chosen.clear(), draw()) }, "Select none"),
   );
-  element.dataset.ask = `${one.name} ${one.waits.key}`;
-  return element;
+}
+
+// Tells many, a few at a time; what could not be told is said with the first reason.
+async function each(all, tell, did) {
+  const queue = [...all];
+  const wrong = [];
+  const work = async () => {
+    for (let one = queue.pop(); one; one = queue.pop()) await tell(one).catch((why) => wrong.push(`${one.name}: ${why.message}`));
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  if (wrong.length) throw new Error(`${count(wrong.length)} could not be told, ${wrong[0]}`);
+  return `${count(all.length)} ${did}`;
 }
 
 function brakes() {

@@ -1,18 +1,30 @@
 // The frame of the page: which part is shown, and whether the host answers.
 
 import { fill, h } from "./dom.js";
-import { onReached, onSignedOut, signIn, signOut } from "./host.js";
+import { mourn } from "./death.js";
+import { feed } from "./feed.js";
 import { fleet } from "./fleet.js";
-import { life } from "./life.js";
-import { birth, heir } from "./birth.js";
-import { clade, costs, graves } from "./house.js";
+import { onReached, onSignedOut, signIn, signOut } from "./host.js";
+import { help, keys } from "./keys.js";
+import { unwatch, watch } from "./known.js";
+
+// Pages that are not the first one come when they are opened, or when there is nothing else to do.
+const LATER = {
+  life: () => import("./life.js").then((page) => page.life),
+  heir: () => import("./heir.js").then((page) => page.heir),
+  birth: () => import("./birth.js").then((page) => page.birth),
+  graves: () => import("./house.js").then((page) => page.graves),
+  costs: () => import("./house.js").then((page) => page.costs),
+  clade: () => import("./house.js").then((page) => page.clade),
+};
 
 const PAGES = [
   ["", "Golems", fleet],
-  ["graves", "Graves", graves],
-  ["costs", "Costs", costs],
-  ["clade", "Relay", clade],
-  ["new", "New golem", birth],
+  ["feed", "What happens", feed],
+  ["graves", "Graves", later("graves")],
+  ["costs", "Costs", later("costs")],
+  ["clade", "Relay", later("clade")],
+  ["new", "New golem", later("birth")],
 ];
 
 const main = document.getElementById("main");
@@ -31,6 +43,20 @@ function show(title, draw) {
   };
 }
 
+// Draws a page once it has come, if one is still there by then.
+function later(page, ...more) {
+  return (place) => {
+    let over = false;
+    let ends = [];
+    fill(place, h("p", { class: "quiet" }, "Loading …"));
+    LATER[page]().then(
+      (draw) => over || (ends = draw(place, ...more) ?? []),
+      () => fill(place, h("p", { class: "wrong" }, "The host does not answer. "), h("a", { href: location.href, onclick: () => location.reload() }, "Try again")),
+    );
+    return [() => ((over = true), ends.forEach((end) => end()))];
+  };
+}
+
 function navigate() {
   if (location.hash.startsWith("#in=")) return enter(location.hash.slice(4));
   if (location.hash === "#main") return main.focus();
@@ -39,12 +65,15 @@ function navigate() {
   fill(
     document.getElementById("nav"),
     PAGES.map(([path, label]) =>
-      h("a", { href: `#/${path}`, "aria-current": path === page || (path === "" && page === "golems") ? "page" : null }, label),
+      h("a", { href: `#/${path}`, "aria-current": path === page || (path === "" && ["golems", "show"].includes(page)) ? "page" : null }, label),
     ),
+    h("button", { type: "button", class: "plain end", onclick: help }, "Keys"),
     h("button", { type: "button", class: "plain", onclick: depart }, "Sign out"),
   );
-  if (page === "golems" && name) show(name, (place) => life(place, name, tab));
-  else if (page === "heir" && name) show(`An heir of ${name}`, (place) => heir(place, name));
+  watch();
+  if (page === "golems" && name) show(name, later("life", name, tab));
+  else if (page === "show") show("", (place) => fleet(place, name));
+  else if (page === "heir" && name) show(`An heir of ${name}`, later("heir", name));
   else if (found) show(page && found[1], found[2]);
   else show("Nothing here", (place) => fill(place, h("h1", {}, "There is nothing here"), h("p", {}, h("a", { href: "#/" }, "All golems"))));
   window.scrollTo(0, 0);
@@ -64,6 +93,7 @@ async function enter(code) {
 
 async function depart() {
   await signOut();
+  unwatch();
   ask();
 }
 
@@ -81,10 +111,15 @@ function ask(why) {
   );
 }
 
-onSignedOut(() => ask());
+onSignedOut(() => {
+  unwatch();
+  ask();
+});
 onReached((there) => {
   const text = there ? "" : "The host does not answer; trying again …";
   if (state.textContent !== text) state.textContent = text;
 });
+keys(mourn(document.getElementById("deaths")));
 window.addEventListener("hashchange", navigate);
 navigate();
+(window.requestIdleCallback ?? setTimeout)(() => Object.values(LATER).forEach((page) => page().catch(() => {})));

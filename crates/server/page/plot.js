@@ -6,6 +6,15 @@ import { fill, h } from "./dom.js";
 const INKS = [["--ink-1", []], ["--ink-2", [7, 3]], ["--ink-3", [2, 3]], ["--ink-4", [10, 3, 2, 3]], ["--ink-5", [5, 5]], ["--ink-6", [1, 2]]];
 const HEIGHT = 220;
 
+// What draws them is brought in with the first picture, since most visits see none.
+let drawer = null;
+export function ready() {
+  drawer ??= new Promise((done, failed) => {
+    document.head.append(h("link", { rel: "stylesheet", href: "/page/uPlot.css" }), h("script", { src: "/page/uPlot.js", onload: done, onerror: () => ((drawer = null), failed(new Error("the host does not answer"))) }));
+  });
+  return drawer;
+}
+
 export function pictures(place, told) {
   const end = [];
   if (told.days.length < 2) {

@@ -216,9 +216,11 @@ pub fn manifest(checks: &[Check], bar: Span) -> Manifest {
     }
 }
 
-/// The newest round in a file, if there is any.
-pub fn newest(file: &Path) -> Result<Option<Round>, Error> {
-    Ok(read(file)?.pop())
+/// The newest rounds in a file, so many at most, oldest first.
+pub fn latest(file: &Path, most: usize) -> Result<Vec<Round>, Error> {
+    let mut rounds = read(file)?;
+    rounds.drain(..rounds.len().saturating_sub(most));
+    Ok(rounds)
 }
 
 /// Reads the rounds that were written whole; a round that a kill cut short was never shown.
@@ -307,7 +309,7 @@ mod tests {
         assert_eq!(*count.lock().unwrap(), 0);
         assert_eq!(told(&mut again, 5, 7), [(7, 0.0)]);
         assert_eq!(told(&mut open(None), 4, 9), [(5, 1.0), (7, 0.0)]);
-        assert_eq!(newest(&path).unwrap().unwrap().at, 7_000);
+        assert_eq!(latest(&path, 1).unwrap()[0].at, 7_000);
     }
 
     #[test]
@@ -331,7 +333,9 @@ mod tests {
             told(&mut world, second - 1, second);
         }
         assert!(read(&path).unwrap()[0].at > 1_000, "what was seen is gone when there is much of it");
-        assert_eq!(newest(&path).unwrap().unwrap().at, 20_000);
+        let all: Vec<u64> = latest(&path, 100).unwrap().iter().map(|round| round.at).collect();
+        let two: Vec<u64> = latest(&path, 2).unwrap().iter().map(|round| round.at).collect();
+        assert_eq!((all.last(), &two[..]), (Some(&20_000), &all[all.len() - 2..]));
     }
 
     #[test]

@@ -106,6 +106,8 @@ pub(crate) struct Feed {
 pub(crate) struct App {
     pub(crate) address: String,
     pub(crate) colours: bool,
+    /// Whether the figures of golems are drawn.
+    pub(crate) creatures: bool,
     pub(crate) link: HostLink,
     pub(crate) screen: Screen,
     pub(crate) over: Option<Over>,
@@ -146,6 +148,7 @@ impl App {
         App {
             address,
             colours,
+            creatures: true,
             link: HostLink::Trying,
             screen: if chosen.is_some() { Screen::Life } else { Screen::Golems },
             over: None,

@@ -29,7 +29,7 @@ pub(crate) const HELP: [(&str, &str); 20] = [
     ("s", "of the dead: make an heir (asks first)"),
     ("t", "of the dead: read the testament"),
     ("", ""),
-    ("? q", "this help; leave"),
+    ("? c q", "this help; creatures or none; leave"),
 ];
 
 pub(crate) fn press(app: &mut App, key: KeyEvent) -> Vec<HostRequest> {
@@ -54,6 +54,7 @@ pub(crate) fn press(app: &mut App, key: KeyEvent) -> Vec<HostRequest> {
     }
     match key.code {
         KeyCode::Char('q') => app.quit = true,
+        KeyCode::Char('c') => app.creatures = !app.creatures,
         KeyCode::Char('?') => app.over = Some(Over::Help),
         KeyCode::Char(digit @ '1'..='8') => return app.go(Screen::TABS[digit as usize - '1' as usize].0),
         KeyCode::Tab => return turn(app, 1),

@@ -7,7 +7,8 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, Paragraph};
-use shell::view::status::State;
+use shell::view::creature::{creature, half_blocks};
+use shell::view::status::{State, Status};
 
 use crate::draw::{self, Dots};
 pub(crate) use crate::output::cents;
@@ -174,6 +175,11 @@ pub(crate) fn nothing(frame: &mut Frame<'_>, area: Rect, text: &str) {
 }
 
 /// Lines from the first that is to be shown.
+/// The figure of a golem: twelve columns, six lines.
+pub(crate) fn figure(status: &Status, style: Style) -> Vec<Line<'static>> {
+    half_blocks(&creature(status)).into_iter().map(|row| Line::styled(row, style)).collect()
+}
+
 pub(crate) fn lines(frame: &mut Frame<'_>, area: Rect, lines: Vec<Line<'static>>) {
     frame.render_widget(Paragraph::new(lines), area);
 }

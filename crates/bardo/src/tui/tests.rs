@@ -392,6 +392,19 @@ fn without_colours_no_colour_is_used() {
 }
 
 #[test]
+fn the_figure_of_a_golem_goes_and_comes_by_one_key() {
+    for (name, drawn) in [("ben", "█"), ("ada", "███▀▀███")] {
+        let mut app = at(name, Screen::Life);
+        let shown = text(&app, SIZES[0]);
+        assert!(shown.contains(drawn), "{shown}");
+        press(&mut app, "c");
+        assert!(!text(&app, SIZES[0]).contains('█'), "{name}");
+        press(&mut app, "c");
+        assert_eq!(text(&app, SIZES[0]), shown);
+    }
+}
+
+#[test]
 fn any_size_can_be_drawn() {
     for screen in [Screen::Golems, Screen::Life, Screen::Memory, Screen::Dreams, Screen::Events, Screen::Testament] {
         for name in ["ben", "ada", "ada-2"] {

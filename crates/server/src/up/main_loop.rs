@@ -102,6 +102,7 @@ impl GolemLoop {
     ) -> GolemLoop {
         let home = desk.runtime.home().clone();
         let now = home.wall().now();
+        desk.board.ask_speed(speed);
         let supervisor = Supervisor { desk: Arc::clone(&desk), restart_after: RestartAfter::default() };
         let letters = waker.clone();
         let signals = desk.runtime.signals().connect(move |golem| drop(letters.send(Wake::Letter(golem.clone()))));
@@ -253,6 +254,9 @@ impl GolemLoop {
         if let Some(news) = self.pace.news(now) {
             warn!(target: SAID, "{news}");
             tell(&news);
+        }
+        if let Some(share) = self.pace.kept() {
+            self.desk.board.keep_speed(share);
         }
         self.slots.next_due().map_or(self.bells, |due| due.min(self.bells))
     }

@@ -16,17 +16,24 @@ pub(super) struct Pace {
     /// Time that was skipped.
     lost: Duration,
     slow: bool,
+    /// The share of the requested speed that was kept when it was last measured.
+    kept: Option<f64>,
 }
 
 impl Pace {
     pub(super) fn new(now: Instant) -> Pace {
-        Pace { since: now, lived: Duration::ZERO, lost: Duration::ZERO, slow: false }
+        Pace { since: now, lived: Duration::ZERO, lost: Duration::ZERO, slow: false, kept: None }
     }
 
     /// Notes a turn: the next comes an interval after the last was due, or so much later.
     pub(super) fn turn(&mut self, interval: Duration, late: Duration) {
         self.lived += interval;
         self.lost += late;
+    }
+
+    /// The share of the requested speed that was kept when it was last measured, from 0 to 1.
+    pub(super) fn kept(&self) -> Option<f64> {
+        self.kept
     }
 
     /// Returns the news to tell, if the pace has changed.
@@ -37,7 +44,7 @@ impl Pace {
         let all = (self.lived + self.lost).as_secs_f64();
         let share = if all > 0.0 { self.lived.as_secs_f64() / all } else { 1.0 };
         let was = self.slow;
-        *self = Pace { slow: share < KEPT, ..Pace::new(now) };
+        *self = Pace { slow: share < KEPT, kept: Some(share), ..Pace::new(now) };
         match (was, self.slow) {
             (false, true) => Some(format!(
                 "running at about {:.0} % of the requested speed; run fewer golems or lower --speed",
@@ -59,8 +66,9 @@ mod tests {
         let at = |seconds: u64| now + Duration::from_secs(seconds);
         let mut pace = Pace::new(now);
         pace.turn(Duration::from_secs(4), Duration::from_secs(6));
-        assert_eq!(pace.news(at(29)), None);
+        assert_eq!((pace.news(at(29)), pace.kept()), (None, None));
         assert!(pace.news(at(30)).unwrap().contains("about 40 %"));
+        assert_eq!(pace.kept(), Some(0.4), "4 seconds were lived of 10");
         pace.turn(Duration::from_secs(4), Duration::from_secs(6));
         assert_eq!(pace.news(at(60)), None, "it is known");
         pace.turn(Duration::from_secs(9), Duration::from_secs(1));

@@ -55,6 +55,12 @@ impl Home {
         fs::remove_file(self.reserve()).is_ok()
     }
 
+    /// Free bytes of the disk that the home is on, and all of its bytes; none where the file system does not say.
+    pub fn disk(&self) -> Option<(u64, u64)> {
+        let disk = statvfs(self.root()).ok()?;
+        Some((disk.f_bavail.saturating_mul(disk.f_frsize), disk.f_blocks.saturating_mul(disk.f_frsize)))
+    }
+
     fn room(&self) -> u64 {
         statvfs(self.root()).map_or(u64::MAX, |disk| disk.f_bavail.saturating_mul(disk.f_frsize))
     }

@@ -368,6 +368,9 @@ pub struct Relative {
     pub ticks: u64,
     pub skill: f64,
     pub cause: Option<String>,
+    /// The cause of its death, by name.
+    #[serde(default)]
+    pub cause_name: Option<String>,
 }
 
 impl Relative {
@@ -391,6 +394,7 @@ impl Relative {
             ticks: life.tick(),
             skill: life.vitality().epistemic,
             cause: life.death().map(|death| death.cause.to_string()),
+            cause_name: life.death().map(|death| death.cause.name().to_owned()),
         }
     }
 }

@@ -61,11 +61,17 @@ pub struct Board {
     /// How often a status has changed.
     changes: AtomicU64,
     deaths: Mutex<BTreeMap<String, u64>>,
+    /// The newest message out of the ordinary of each golem, as JSON.
+    last: Mutex<BTreeMap<Arc<str>, Arc<str>>>,
     trouble: Mutex<Trouble>,
     /// Why the settings in the file are not the ones in use.
     settings: Mutex<Option<String>>,
     /// When it was put up, by its clock.
     run: u64,
+    /// World seconds per second that are asked of the host, as the bits of a number.
+    speed: AtomicU64,
+    /// The share of that speed which was kept when it was last measured, as the bits of a number.
+    kept: AtomicU64,
     wall: Wall,
 }
 
@@ -163,6 +169,28 @@ impl Board {
 
     pub fn forget(&self, name: &str) {
         self.write().remove(name);
+        lock(&self.last).remove(name);
+    }
+
+    /// The newest message out of the ordinary of this golem since the host came up, as JSON.
+    pub fn last(&self, name: &str) -> Option<Arc<str>> {
+        lock(&self.last).get(name).cloned()
+    }
+
+    /// Notes the speed that is asked of the host, in world seconds per second.
+    pub fn ask_speed(&self, speed: f64) {
+        self.speed.store(speed.to_bits(), Ordering::Relaxed);
+    }
+
+    /// Notes the share of the asked speed that was kept.
+    pub fn keep_speed(&self, share: f64) {
+        self.kept.store(share.to_bits(), Ordering::Relaxed);
+    }
+
+    /// The speed that is asked of the host, and the share of it that was kept when it was last measured.
+    pub fn speed(&self) -> (f64, Option<f64>) {
+        let read = |bits: &AtomicU64| f64::from_bits(bits.load(Ordering::Relaxed));
+        (read(&self.speed), Some(read(&self.kept)).filter(|share| *share > 0.0))
     }
 
     pub fn all(&self) -> Vec<Status> {
@@ -202,20 +230,34 @@ impl Board {
     /// Passes messages on; the oldest are forgotten.
     pub fn tell(&self, golem: &Arc<str>, messages: Vec<(u64, bool, String)>) {
         let mut recent = self.recent();
-        let (mut last, mut index) = (0, 0);
+        let (mut last, mut index, mut newest) = (0, 0, None);
         for (seq, routine, text) in messages {
             index = if seq == last { index + 1 } else { 0 };
             last = seq;
             let number = recent.next;
             recent.next += 1;
-            let (golem, text) = (Arc::clone(golem), text.into());
+            let (golem, text): (_, Arc<str>) = (Arc::clone(golem), text.into());
+            if !routine {
+                newest = Some(Arc::clone(&text));
+            }
             recent.frames.push_back(Frame { number, golem, seq, index, routine, text });
             if recent.frames.len() > REMEMBERED {
                 recent.frames.pop_front();
             }
         }
         drop(recent);
+        if let Some(text) = newest {
+            self.keep_last(golem, text);
+        }
         self.news.notify_all();
+    }
+
+    /// Keeps the newest message of a golem, which clients of the list are told as a change.
+    fn keep_last(&self, golem: &Arc<str>, text: Arc<str>) {
+        lock(&self.last).insert(Arc::clone(golem), text);
+        if let Some(status) = self.write().get_mut(&**golem) {
+            status.change = self.changes.fetch_add(1, Ordering::Relaxed) + 1;
+        }
     }
 
     /// The number the next message will have.
@@ -304,6 +346,29 @@ mod tests {
         let page = board.page_after(7, 1_201, "", 500);
         assert_eq!((page.golems.len(), page.golems[0].name.as_str(), page.more), (1, "g0700", false));
         assert!(board.page_after(7, 1_201, "g0700", 500).golems.is_empty());
+    }
+
+    #[test]
+    fn the_newest_event_out_of_the_ordinary_is_kept_and_is_a_change() {
+        let board = Board { run: 7, ..Board::default() };
+        board.post(Status::unread("ada", String::new()));
+        let ada: Arc<str> = "ada".into();
+        board.tell(&ada, vec![(1, false, "{\"n\":1}".into()), (1, false, "{\"n\":2}".into()), (2, true, "{}".into())]);
+        assert_eq!(board.last("ada").as_deref(), Some("{\"n\":2}"));
+        assert_eq!(board.changed_after(7, 1).0.len(), 1, "a client that has seen the status is told");
+        board.tell(&ada, vec![(3, true, "{}".into())]);
+        assert!(board.changed_after(7, 2).0.is_empty(), "what is routine is no change of a list");
+        board.forget("ada");
+        assert_eq!(board.last("ada"), None);
+    }
+
+    #[test]
+    fn a_speed_is_kept_only_once_it_was_measured() {
+        let board = Board::default();
+        board.ask_speed(400.0);
+        assert_eq!(board.speed(), (400.0, None));
+        board.keep_speed(0.4);
+        assert_eq!(board.speed(), (400.0, Some(0.4)));
     }
 
     #[test]

@@ -46,6 +46,31 @@ pub struct Glance {
     /// Why it is stopped, or of what it died.
     pub why: Option<String>,
     pub waits: Option<Waiting>,
+    /// The cause of death, by name.
+    #[serde(default)]
+    pub cause: Option<String>,
+    #[serde(default)]
+    pub world: String,
+    /// Seconds of world time since its birth, and how many it may reach.
+    #[serde(default)]
+    pub age: u64,
+    #[serde(default)]
+    pub lifespan: u64,
+    #[serde(default)]
+    pub mood: String,
+    /// The newest event out of the ordinary since the host came up.
+    #[serde(default)]
+    pub last: Option<LastEvent>,
+}
+
+/// An event as a list shows it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct LastEvent {
+    /// World time, in milliseconds.
+    pub at: u64,
+    pub says: String,
+    /// One of notable, serious and grave.
+    pub gravity: String,
 }
 
 /// A question that waits for the owner's yes or no.
@@ -59,7 +84,11 @@ pub struct Waiting {
 impl Fleet {
     pub fn after(board: &Board, run: u64, change: u64) -> Fleet {
         let (changed, newest, golems) = board.changed_after(run, change);
-        Fleet { run: board.run(), change: newest, golems, changed: changed.into_iter().map(Glance::of).collect() }
+        let glance = |status: Status| {
+            let last = board.last(&status.name).and_then(|text| serde_json::from_str(&text).ok());
+            Glance { last, ..Glance::of(status) }
+        };
+        Fleet { run: board.run(), change: newest, golems, changed: changed.into_iter().map(glance).collect() }
     }
 }
 
@@ -84,6 +113,12 @@ impl Glance {
             net: status.net,
             why: status.why,
             waits,
+            cause: status.cause,
+            world: status.world,
+            age: status.age,
+            lifespan: status.lifespan,
+            mood: status.mood,
+            last: None,
         }
     }
 }

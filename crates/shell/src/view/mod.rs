@@ -3,6 +3,7 @@
 
 pub mod board;
 pub mod costs;
+pub mod creature;
 pub mod dreamt;
 pub mod figures;
 pub mod fleet;

@@ -10,7 +10,8 @@ use golem::{Life, Time, Usdc};
 use serde::Serialize;
 use utoipa::ToSchema;
 use vault::Refused;
-use world::{Says, Spec, checks};
+use world::checks::{self, Round};
+use world::{Says, Spec};
 
 use super::figures::{count, date, several};
 use super::fleet::Waiting;
@@ -20,6 +21,9 @@ use super::words;
 use crate::errands::{self, Counters, Heard};
 use crate::home::GolemHome;
 use crate::{Error, wall};
+
+/// Rounds of checks that are shown.
+const ROUNDS: usize = 200;
 
 /// Everything about a golem that its agent's owner pays for.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
@@ -98,6 +102,16 @@ pub struct CheckSaid {
     pub number: Option<f64>,
     /// Last words of the check's output.
     pub said: String,
+    /// The results of the newest rounds, oldest first.
+    pub past: Vec<CheckPoint>,
+}
+
+/// The result of a check in one round: 1 where it passes and 0 where it does not, or its number.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, ToSchema)]
+pub struct CheckPoint {
+    /// Milliseconds since 1970.
+    pub at: u64,
+    pub value: f64,
 }
 
 /// Calls that were refused for one reason.
@@ -247,16 +261,19 @@ impl CheckSaid {
 
 fn checks_of(place: &GolemHome, life: &Life) -> Result<Vec<CheckSaid>, Error> {
     let Ok(Spec::Checks { checks, .. }) = serde_json::from_str(&life.birth().world.spec) else { return Ok(Vec::new()) };
-    let last = checks::newest(&place.check_results())?;
+    let rounds = checks::latest(&place.check_results(), ROUNDS)?;
+    let last = rounds.last();
     let one = |(at, check): (usize, &world::Check)| {
-        let value = last.as_ref().and_then(|round| round.values.get(at).copied());
-        let said = last.as_ref().and_then(|round| round.said.get(at).cloned());
+        let value = last.and_then(|round| round.values.get(at).copied());
+        let said = last.and_then(|round| round.said.get(at).cloned());
+        let point = |round: &Round| round.values.get(at).map(|value| CheckPoint { at: round.at, value: *value });
         CheckSaid {
             name: check.name.clone(),
-            at: last.as_ref().map(|round| round.at),
+            at: last.map(|round| round.at),
             passes: value.filter(|_| check.says == Says::Pass).map(|value| value > 0.5),
             number: value.filter(|_| check.says == Says::Number),
             said: said.unwrap_or_default(),
+            past: rounds.iter().filter_map(point).collect(),
         }
     };
     Ok(checks.iter().enumerate().map(one).collect())
@@ -370,6 +387,7 @@ mod tests {
             passes,
             number,
             said: said.into(),
+            past: Vec::new(),
         };
         assert_eq!(check(Some(false), None, "2 failed").in_words(), "tests fails (2 failed)");
         assert_eq!(check(None, Some(41.0), "41").in_words(), "tests says 41");

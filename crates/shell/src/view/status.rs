@@ -71,6 +71,18 @@ pub struct Status {
     #[serde(default)]
     #[schema(value_type = Option<shapes::Hold>)]
     pub hold: Option<Hold>,
+    /// The name of its world.
+    #[serde(default)]
+    pub world: String,
+    /// Seconds of world time since its birth.
+    #[serde(default)]
+    pub age: u64,
+    /// Seconds of world time that it may reach.
+    #[serde(default)]
+    pub lifespan: u64,
+    /// The name of its mood, such as neutral or fear.
+    #[serde(default)]
+    pub mood: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -161,6 +173,10 @@ impl Status {
             called: life.calls().models.clone(),
             denied: life.calls().denied,
             hold: life.calls().hold,
+            world: life.birth().world.world.clone(),
+            age: life.age().as_millis() / 1_000,
+            lifespan: life.constitution().vitality.lifespan.as_millis() / 1_000,
+            mood: life.daimon().mood.octant().to_string(),
         }
     }
 
@@ -199,6 +215,10 @@ impl Status {
             called: Vec::new(),
             denied: 0,
             hold: None,
+            world: String::new(),
+            age: 0,
+            lifespan: 0,
+            mood: String::new(),
         }
     }
 }

@@ -2,12 +2,12 @@
 
 use golem::thanatopsis::Testament;
 use ratatui::Frame;
-use ratatui::layout::{Constraint, Rect};
+use ratatui::layout::{Constraint, Margin, Rect};
 use ratatui::text::{Line, Span};
 
 use crate::output::{count, date};
 use crate::tui::app::App;
-use crate::tui::look::{Styles, columns, hang, lines, percent, rows};
+use crate::tui::look::{Styles, columns, figure, hang, lines, percent, rows};
 
 /// The four ways on, as the document has them, with what each does.
 pub(crate) const OPTIONS: [(&str, &str); 4] = [
@@ -21,18 +21,6 @@ pub(crate) const OPTIONS: [(&str, &str); 4] = [
 const LAST: [&str; 5] =
     ["what killed me", "what I would change", "what I suspect but cannot prove", "what confused me", "what worked"];
 
-const STONE: [&str; 9] = [
-    "      ▄▄▄▄▄▄▄      ",
-    "   ▄█▀▀     ▀▀█▄   ",
-    "  █▀     ▄     ▀█  ",
-    "  █    ▀▀█▀▀    █  ",
-    "  █      █      █  ",
-    "  █      █  ░   █  ",
-    "  █  ░        ░ █  ",
-    "  █ ░░  ░   ░░░ █  ",
-    "▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀",
-];
-
 pub(super) fn draw(app: &App, look: Styles, frame: &mut Frame<'_>, area: Rect) {
     let Some(status) = app.status() else { return };
     let [_, memorial, words, ways] = rows(
@@ -45,10 +33,9 @@ pub(super) fn draw(app: &App, look: Styles, frame: &mut Frame<'_>, area: Rect) {
         ],
     );
     let [stone, facts] = columns(memorial, [Constraint::Length(20), Constraint::Fill(1)]);
-    let mut sprite: Vec<Line<'static>> =
-        STONE.iter().map(|row| Line::styled((*row).to_owned(), look.quiet())).collect();
-    sprite.insert(0, Line::raw(""));
-    lines(frame, stone, sprite);
+    if app.creatures {
+        lines(frame, stone.inner(Margin::new(4, 2)), figure(status, look.quiet()));
+    }
     let why = status.why.clone().unwrap_or_else(|| "the cause is not known".to_owned());
     let mut told = vec![Line::raw(""), Line::styled(format!("{} is dead", status.name), look.strong())];
     let width = usize::from(facts.width);

@@ -11,7 +11,7 @@ use shell::view::words::Words;
 use crate::draw::cut;
 use crate::output::{count, units};
 use crate::tui::app::App;
-use crate::tui::look::{Styles, cents, columns, hang, lines, nothing, percent, rows, sign, state, trace};
+use crate::tui::look::{Styles, cents, columns, figure, hang, lines, nothing, percent, rows, sign, state, trace};
 use shell::view::seen::Seen;
 
 pub(super) fn draw(app: &App, look: Styles, frame: &mut Frame<'_>, area: Rect) {
@@ -49,11 +49,11 @@ pub(super) fn draw(app: &App, look: Styles, frame: &mut Frame<'_>, area: Rect) {
     lines(frame, inner, mood_lines(told, look, usize::from(inner.width)));
     if wide {
         let [pressure, lately] = columns(lower, [Constraint::Fill(1), Constraint::Fill(1)]);
-        load(told, look, frame, pressure, app.scroll);
+        load(app, seen, look, frame, pressure);
         let inner = look.panel(frame, lately, "lately");
         lines(frame, inner, news(app, look, inner));
     } else {
-        load(told, look, frame, lower, app.scroll);
+        load(app, seen, look, frame, lower);
     }
 }
 
@@ -179,10 +179,15 @@ fn skills_by_domain(told: &Words, look: Styles, width: u16) -> Vec<Line<'static>
     told.skills.iter().map(line).collect()
 }
 
-/// Stressors, why each presses, and what would clear it.
-fn load(told: &Words, look: Styles, frame: &mut Frame<'_>, area: Rect, scroll: usize) {
-    let load = &told.load;
-    let inner = look.panel(frame, area, &format!("load {:.2}, {}", load.load, load.band));
+/// Stressors, why each presses, and what would clear it; and where there is room the figure of the golem beside them.
+fn load(app: &App, seen: &Seen, look: Styles, frame: &mut Frame<'_>, area: Rect) {
+    let load = &seen.told.load;
+    let mut inner = look.panel(frame, area, &format!("load {:.2}, {}", load.load, load.band));
+    if app.creatures && inner.height >= 6 && inner.width >= 50 {
+        let [text, beside] = columns(inner, [Constraint::Fill(1), Constraint::Length(12)]);
+        lines(frame, beside, figure(&seen.status, look.of_share(seen.status.vitality)));
+        inner = text;
+    }
     let width = usize::from(inner.width);
     let mut shown = Vec::new();
     for one in &load.stressors {
@@ -200,7 +205,7 @@ fn load(told: &Words, look: Styles, frame: &mut Frame<'_>, area: Rect, scroll: u
         let style = look.care();
         shown.extend(hang(closed, width, "closed now: ", "  ").into_iter().map(|text| Line::styled(text, style)));
     }
-    lines(frame, inner, shown.into_iter().skip(scroll).collect());
+    lines(frame, inner, shown.into_iter().skip(app.scroll).collect());
 }
 
 /// Events of the golem, newest first, without the routine of every tick.

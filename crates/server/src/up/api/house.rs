@@ -1,9 +1,9 @@
-//! Requests about the home as a whole: its treasury, the kill switch, a round of copies.
+//! Requests about the home as a whole: its treasury, the kill switch, a round of copies, and the dead that are put away.
 
 use std::sync::atomic::Ordering;
 
 use axum::Json;
-use axum::extract::State;
+use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use golem::Usdc;
 use serde::{Deserialize, Serialize};
@@ -107,4 +107,24 @@ pub(super) async fn backup(State(app): State<AppState>) -> Result<(StatusCode, J
     }
     app.desk.board.copy_now.store(true, Ordering::Relaxed);
     Ok((StatusCode::ACCEPTED, Json(Begun { begun: true })))
+}
+
+/// A dead golem that was put away.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct Laid {
+    buried: bool,
+}
+
+/// Put a dead golem away: out of the lists, with everything it left. `bardo golem unbury` brings it back.
+#[utoipa::path(post, path = "/v1/golems/{name}/bury", params(("name" = String, Path)),
+    responses((status = 200, body = Laid), (status = 404, body = Problem), (status = 409, description = "it is alive, or something of it is not home yet", body = Problem)))]
+pub(super) async fn bury(State(app): State<AppState>, Path(name): Path<String>) -> Result<Json<Laid>, Problem> {
+    let pools = app.pools.clone();
+    let order = move || {
+        let place = app.home.golem(&name)?;
+        place.bury(false)?;
+        app.desk.board.forget(place.name.as_str());
+        Ok(Json(Laid { buried: true }))
+    };
+    pools.order(order).await
 }

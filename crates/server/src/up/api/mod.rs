@@ -7,6 +7,7 @@ mod body;
 mod describe;
 mod fleet;
 mod guard;
+mod host;
 mod house;
 mod metrics;
 mod orders;

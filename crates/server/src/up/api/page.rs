@@ -14,15 +14,27 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
     form-action 'none'; frame-ancestors 'none'; base-uri 'none'";
 
 /// Files of the page: name, kind and content of each.
-pub(crate) const FILES: [(&str, &str, &str); 12] = [
+pub(crate) const FILES: [(&str, &str, &str); 24] = [
     ("index.html", "text/html; charset=utf-8", include_str!("../../../page/index.html")),
     ("style.css", "text/css; charset=utf-8", include_str!("../../../page/style.css")),
     ("main.js", JS, include_str!("../../../page/main.js")),
     ("host.js", JS, include_str!("../../../page/host.js")),
+    ("known.js", JS, include_str!("../../../page/known.js")),
     ("dom.js", JS, include_str!("../../../page/dom.js")),
+    ("creature.js", JS, include_str!("../../../page/creature.js")),
     ("fleet.js", JS, include_str!("../../../page/fleet.js")),
+    ("row.js", JS, include_str!("../../../page/row.js")),
+    ("top.js", JS, include_str!("../../../page/top.js")),
+    ("feed.js", JS, include_str!("../../../page/feed.js")),
+    ("death.js", JS, include_str!("../../../page/death.js")),
+    ("keys.js", JS, include_str!("../../../page/keys.js")),
     ("life.js", JS, include_str!("../../../page/life.js")),
+    ("agent.js", JS, include_str!("../../../page/agent.js")),
+    ("charts.js", JS, include_str!("../../../page/charts.js")),
+    ("family.js", JS, include_str!("../../../page/family.js")),
+    ("told.js", JS, include_str!("../../../page/told.js")),
     ("birth.js", JS, include_str!("../../../page/birth.js")),
+    ("heir.js", JS, include_str!("../../../page/heir.js")),
     ("house.js", JS, include_str!("../../../page/house.js")),
     ("plot.js", JS, include_str!("../../../page/plot.js")),
     ("uPlot.js", JS, include_str!("../../../page/uPlot.iife.min.js")),

@@ -12,7 +12,7 @@ use utoipa_axum::routes;
 
 use super::problem::Problem;
 use super::state::AppState;
-use super::{births, describe, fleet, guard, house, metrics, orders, page, reading, session, stream, witness};
+use super::{births, describe, fleet, guard, host, house, metrics, orders, page, reading, session, stream, witness};
 use gateway::old_names::Led;
 
 /// The largest body of a request.
@@ -52,6 +52,8 @@ fn described() -> (Router<AppState>, OpenApi) {
         .routes(routes!(orders::dream))
         .routes(routes!(orders::wake))
         .routes(routes!(orders::order))
+        .routes(routes!(house::bury))
+        .routes(routes!(host::host))
         .routes(routes!(house::treasury))
         .routes(routes!(house::halt))
         .routes(routes!(house::backup))
