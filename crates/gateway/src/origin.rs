@@ -21,7 +21,7 @@ const NUMBER: usize = 36;
 const HASHED: usize = 8;
 
 /// A session, a sub-agent of it, and the one that started that.
-type Named = (Option<String>, Option<String>, Option<String>);
+type NamedParts = (Option<String>, Option<String>, Option<String>);
 
 /// The origin of a call with this session and this tool; none if nothing is said.
 pub(super) fn origin(
@@ -42,7 +42,7 @@ pub(super) fn origin(
     (!origin.is_empty()).then_some(origin)
 }
 
-fn names_in(headers: &HeaderMap, session: Option<String>) -> Named {
+fn names_in(headers: &HeaderMap, session: Option<String>) -> NamedParts {
     // Codex runs a sub-agent as a thread below another thread, in the session of the first.
     if let Some(parent) = first(headers, &["x-codex-parent-thread-id"]) {
         let thread = first(headers, &["thread-id"]).or_else(|| session.clone());

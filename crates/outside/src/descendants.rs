@@ -54,7 +54,7 @@ pub(crate) fn bury() {
 struct ListedProcess {
     pid: i32,
     parent: i32,
-    /// Its process group; none where that is of no use, because this process adopts orphans.
+    /// The process group of a program; none where that is of no use, because this process adopts orphans.
     group: Option<i32>,
 }
 

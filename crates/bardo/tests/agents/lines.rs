@@ -197,7 +197,7 @@ fn a_life_ends_by_its_age_by_a_check_gone_red_and_by_a_loop() {
     assert!(cause.starts_with("line: loop, it went round in a loop"), "{cause}");
 }
 
-/// It went on after a halt that found its last life dead, and after a retirement whose reason began like one of its own.
+/// A line went on after a halt that found its last life dead, and after a retirement whose reason began like one of its own.
 #[test]
 fn an_end_by_its_owner_is_the_end_of_a_line_whatever_its_last_life_died_of() {
     for halts in [true, false] {

@@ -138,7 +138,7 @@ fn a_release_is_a_commit_and_a_tag_that_name_its_version() {
     git(&["commit", "--quiet", "-m", "before"]);
     let script = root.join("packaging/version");
     let version = |args: &[&str]| run(script.to_str().unwrap(), args);
-    // A release that its users are told nothing of is none.
+    // A release needs notes for its users.
     let silent = version(&["9.8.7"]);
     assert!(text(&silent.stderr).contains("CHANGELOG.md says nothing of 9.8.7"), "{}", text(&silent.stderr));
     fs::write(root.join("CHANGELOG.md"), before.replacen("\n## ", "\n## 9.8.7 (unreleased)\n\n## ", 1)).unwrap();

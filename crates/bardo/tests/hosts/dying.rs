@@ -386,7 +386,7 @@ fn bundles_are_what_they_say_or_refused_with_a_reason() {
     tent.ok(["golem", "new", "eve", "--seed", "3", "--from", out.to_str().unwrap()]);
 }
 
-/// What a death left comes onto the shelf by itself. It is offered to the next golem whole, and what of the shelf has the
+/// An estate comes onto the shelf by itself. It is offered to the next golem whole, and what of the shelf has the
 /// owner's words goes into a bundle under a name, which a newborn is given as a file.
 #[test]
 fn what_the_dead_left_is_offered_whole_and_bundled_by_words_under_a_name() {

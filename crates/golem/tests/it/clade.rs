@@ -95,7 +95,7 @@ fn what_a_sibling_says_is_tried_and_not_believed() {
     assert!(doubted.len() == 1 && (doubted[0].initial - 0.24).abs() < 1e-12, "{doubted:?}");
 }
 
-/// What says the opposite of something known scores too little to be kept, however well either is believed.
+/// An entry that says the opposite of something known scores too little to be kept, however well either is believed.
 #[test]
 fn what_contradicts_something_in_use_is_not_taken_in() {
     for kind in [Kind::Insight, Kind::Warning] {
@@ -194,7 +194,7 @@ fn a_warning_is_not_kept_waiting() {
     }
 }
 
-/// What goes out is counted by the hour of its world, however many rounds there are in one.
+/// Entries that go out are counted by the hour of its world, however many rounds there are in one.
 #[test]
 fn a_hundred_entries_go_out_in_an_hour_and_warnings_beside_them() {
     let (mut rig, mut grimoire) = (rig(), Grimoire::new([]));

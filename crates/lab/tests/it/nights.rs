@@ -1,4 +1,4 @@
-//! What nights leave behind, over whole lives: warnings that have held elsewhere, nothing where nothing was found, and the
+//! Nights and their leavings, over whole lives: warnings that have held elsewhere, nothing where nothing was found, and the
 //! same dreams whether a memory was heard or read.
 
 use std::collections::BTreeMap;

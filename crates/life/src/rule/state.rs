@@ -198,7 +198,7 @@ impl Heuristic {
         heuristic.of(mix.as_ref())
     }
 
-    /// Its way out and its size, if it is a fragment.
+    /// The way out and the size of a fragment; none of a rule.
     pub fn fragment(&self) -> Option<Fragment> {
         if let Stance::Fragment(fragment) = self.stance { Some(fragment) } else { None }
     }

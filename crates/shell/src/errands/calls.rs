@@ -45,7 +45,7 @@ pub struct Wanted {
     pub alike: u64,
     /// Tokens of its bound that are counted as one for each byte, and would be counted exactly if that matters.
     pub rough: u64,
-    /// Its session, sub-agent and tool, as far as its agent says.
+    /// The session, sub-agent and tool of the call, as far as its agent says.
     pub origin: Option<Box<CallOrigin>>,
     pub reply: oneshot::Sender<Verdict>,
 }

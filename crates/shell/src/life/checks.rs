@@ -165,7 +165,7 @@ mod tests {
         }
     }
 
-    /// It counted as failing, and a program was ended for a folder that had been moved.
+    /// A check that could not be run once counted as failing, and a program was ended for a folder that had been moved.
     #[test]
     fn a_check_that_cannot_be_run_neither_passes_nor_fails() {
         for (folder, command) in [("/", None), ("/no/such/folder", Some("true"))] {

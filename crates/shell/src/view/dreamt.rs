@@ -47,7 +47,7 @@ pub fn dreamt(found: &Found, world: &Manifest) -> Vec<String> {
         let [change, worst] = [trajectory.change, trajectory.worst].map(|share| percent(f64::from(share), 2));
         line(format!("{if_}: {change} on average, {worst} at worst"));
     }
-    told.extend(imagined(&found.imagined, feature));
+    told.extend(imagined_lines(&found.imagined, feature));
     let mut line = |text: String| told.push(text);
     if !found.replay.forgotten.is_empty() {
         line(format!("{} worn-out episodes let go", found.replay.forgotten.len()));
@@ -64,8 +64,8 @@ pub fn dreamt(found: &Found, world: &Manifest) -> Vec<String> {
     told
 }
 
-/// What was imagined in a night: other choices, what may go wrong, and what was made of the worst.
-fn imagined<'a>(imagined: &Imagined, feature: impl Fn(u8) -> &'a str) -> Vec<String> {
+/// The lines of what was imagined in a night: other choices, what may go wrong, and what was made of the worst.
+fn imagined_lines<'a>(imagined: &Imagined, feature: impl Fn(u8) -> &'a str) -> Vec<String> {
     let mut told = Vec::new();
     let mut line = |text: String| told.push(text);
     if imagined.alternatives > 0 {

@@ -1,5 +1,5 @@
 //! Spending as a tree: a golem and its heirs, the sessions of each, the sub-agents of a session, the tools of a sub-agent.
-//! What a part cost is what its parts cost together, to the micro-dollar, whatever an agent says of itself.
+//! A part costs what its own parts cost together, to the micro-dollar, whatever an agent says of itself.
 
 use std::collections::BTreeMap;
 
@@ -136,7 +136,7 @@ impl LifeCosts {
     }
 }
 
-/// Its sessions, and the costs that are in none.
+/// The sessions of a life, and the costs that are in none.
 fn parts_of(life: &Life, mut parts: Vec<CostPart>) -> Vec<CostPart> {
     let listed = PartSums::together(parts.iter().map(|part| part.sums));
     let unlisted = PartSums { cost: life.calls().spent - listed.cost, ..PartSums::default() };

@@ -1,7 +1,7 @@
-//! What to change in a world whose promise does not hold, in the words of the questions it is asked: by the promise, or where one
+//! Remedies: what to change in a world whose promise does not hold, in the words of the questions it is asked: by the promise, or where one
 //! promise can be broken in several ways, by the way.
 
-/// What is looked at, and what to change where it does not hold.
+/// A thing that is looked at, and what to change where it does not hold.
 pub(super) type Promise = (&'static str, &'static str);
 
 pub(super) const DECLARED: Promise = (

@@ -312,7 +312,7 @@ pub(super) fn program(root: &Path) -> Result<PathBuf, Error> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let programs = std::env::split_paths(&path).filter(|folder| folder.is_absolute()).map(|folder| folder.join("git"));
     let is_git = |git: &PathBuf| git.is_file() && git.canonicalize().is_ok_and(|git| !git.starts_with(root));
-    let missing = || Error::Usage("--branch needs git, 2.38 or newer, and there is none in PATH".to_owned());
+    let missing = || Error::Usage("--branch needs git 2.38 or newer, and no git is in PATH".to_owned());
     programs.into_iter().find(is_git).ok_or_else(missing)
 }
 

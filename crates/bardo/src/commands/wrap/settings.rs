@@ -25,7 +25,7 @@ impl Settings {
         let said = Path::new(&theirs).exists().then(|| std::fs::read_to_string(&theirs)).transpose();
         let said = said.map_err(|why| format!("cannot read {theirs}: {why}"))?;
         let all = self.over(said.as_deref()).map_err(|why| format!("cannot read {theirs}: {why}"))?;
-        cached(own, self.name, &all)
+        cache_path(own, self.name, &all)
     }
 
     fn over(&self, own: Option<&str>) -> Result<String, serde_json::Error> {
@@ -43,7 +43,7 @@ pub(super) fn cache(own: impl Fn(&str) -> Option<String>) -> Result<PathBuf, Str
 }
 
 /// A file of that name in a user's own cache, with this in it.
-pub(super) fn cached(own: impl Fn(&str) -> Option<String>, name: &str, text: &str) -> Result<PathBuf, String> {
+pub(super) fn cache_path(own: impl Fn(&str) -> Option<String>, name: &str, text: &str) -> Result<PathBuf, String> {
     let folder = cache(own)?;
     let write = || {
         std::fs::create_dir_all(&folder)?;

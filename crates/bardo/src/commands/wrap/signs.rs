@@ -105,7 +105,7 @@ mod tests {
         assert!(signs.window.is_some_and(|part| part >= 500), "what was not told is not believed");
         signs.note(&settled("http://127.0.0.1:9/v1/m", call::How::Told, 1), &book);
         assert_eq!(signs.window, None);
-        // Three calls, one of which took half of a window; one that cost nothing is none.
+        // Three calls, one of which took half of a window; one that cost nothing does not count.
         signs.note(&settled(&row.name, call::How::Nothing, 1), &book);
         assert!((3 * CALL + 2_000..3 * CALL + 2_050).contains(&signs.age), "{}", signs.age);
     }

@@ -76,7 +76,7 @@ fn logins_kept_back(plans: &Plans) -> Logins {
         return Logins::default();
     }
     // What reads a login there finds none, and writes none that stays.
-    settings::cached(own, "no-login.json", "{}").map(|instead| Logins { files, instead }).unwrap_or_else(|why| {
+    settings::cache_path(own, "no-login.json", "{}").map(|instead| Logins { files, instead }).unwrap_or_else(|why| {
         output::complain(format!("logins on this disk are not kept from the program: {why}"));
         Logins::default()
     })

@@ -129,7 +129,7 @@ fn sessions_and_what_was_turned_away_are_shown_by_the_host_that_heard_them() {
     assert_eq!(terminal["spending"]["sessions"], json!([]));
 }
 
-/// What a tree says of itself: each part is the sum of its own.
+/// A tree's own figures: each part is the sum of its own.
 fn check_tree(part: &Value) -> [i64; 3] {
     let own = ["calls", "cost", "aside"].map(|name| part[name].as_i64().unwrap_or_else(|| panic!("{name}: {part}")));
     let parts = ["lives", "parts"].iter().filter_map(|list| part[*list].as_array()).flatten();

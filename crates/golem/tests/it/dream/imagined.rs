@@ -1,4 +1,4 @@
-//! What nights imagine: omens that must have held elsewhere, choices at other moments, and what may go wrong in a world,
+//! Nights imagine: omens that must have held elsewhere, choices at other moments, and what may go wrong in a world,
 //! played on a copy.
 
 use super::{Experience, Sleeper, experience, whole_night};
