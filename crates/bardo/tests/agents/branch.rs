@@ -135,7 +135,7 @@ true"#
         assert_eq!(yard.git(&["ls-tree", "--name-only", commit, "steps/"]).lines().count(), steps, "{commit}");
     }
     let worktree = yard.at("shop-ada");
-    assert_eq!(fs::read_to_string(worktree.join("where")).unwrap().trim(), worktree.to_str().unwrap());
+    assert_eq!(Path::new(fs::read_to_string(worktree.join("where")).unwrap().trim()), worktree);
     assert_eq!(yard.git(&["-C", worktree.to_str().unwrap(), "status", "--porcelain", "--branch"]), "## bardo/ada");
     assert!(yard.git(&["worktree", "list"]).contains("[bardo/ada]"));
     // The same line cannot go on in the owner's own tree by mistake.

@@ -210,11 +210,12 @@ fn skill_is_warned_of_at_one_half_and_senescent_five_hundred_ticks_after_035() {
     rig.ticks(1_500);
     let mut fitness = rig.golem.life().vitality().epistemic;
     assert!(fitness > 0.5, "{fitness}");
-    let (mut warned, mut grace, mut level) = (None, None, 0.0);
-    // Then they drift away for good.
+    let (mut warned, mut grace) = (None, None);
+    // From here on it is sure of the opposite.
+    let wrong = changed(rig.golem.life(), |life| life["birth"]["constitution"]["reflex"]["pull"] = json!(-3.0));
+    rig.golem = Golem::resume(wrong, rig.golem.seq()).unwrap();
     let senescent = loop {
-        level += 0.2;
-        let events = look_at(&mut rig, level);
+        let events = look_at(&mut rig, 0.0);
         let (before, tick) = (fitness, rig.golem.life().tick());
         fitness = rig.golem.life().vitality().epistemic;
         let place = |wanted: mortality::Event| {
@@ -235,7 +236,7 @@ fn skill_is_warned_of_at_one_half_and_senescent_five_hundred_ticks_after_035() {
         if place(mortality::Event::Senesced).is_some() {
             break tick;
         }
-        assert!(level < 1_000.0, "it never lost touch: {fitness}");
+        assert!(tick < 6_500, "it never lost touch: {fitness}");
     };
     assert!(warned.is_some() && warned < grace, "{warned:?} {grace:?}");
     assert_eq!(Some(senescent), grace.map(|since| since + 500));

@@ -378,10 +378,15 @@ fn a_trial_gains_a_tenth_for_each_case_loses_half_of_that_and_is_lost_at_a_tenth
         sleeper.ticks(1);
         assert_eq!(sleeper.life().dreams().refuted, refuted, "{confidence}");
     }
-    // It begins by being wrong.
     sleeper.golem = again("/heuristic/effect", 0.05);
     let (mut confirmed, mut contradicted) = (0, 0);
-    for _ in 0..60 {
+    for tick in 0..60 {
+        // For a while it is kept from learning better.
+        if tick < 30 && !sleeper.life().dreams().staged.is_empty() {
+            let wrong =
+                changed(sleeper.life(), |life| life["dreams"]["staged"][0]["heuristic"]["effect"] = json!(0.05));
+            sleeper.golem = Golem::resume(wrong, sleeper.golem.seq()).unwrap();
+        }
         sleeper.ticks(1);
         // Beyond that many it may be as sure as can be.
         for one in sleeper.life().dreams().staged.iter().filter(|one| one.confirmed <= 7) {
@@ -421,7 +426,11 @@ fn ends_with(left: Usdc) -> Sleeper {
     });
     sleeper.ticks(2_100);
     let credit = economic::reserve(sleeper.life()) + left;
-    let poor = changed(sleeper.life(), |life| life["purse"]["credit"] = json!(credit));
+    let purse = sleeper.life().purse().clone();
+    let poor = changed(sleeper.life(), |life| {
+        life["purse"]["credit"] = json!(credit);
+        life["purse"]["spent"] = json!(purse.spent + (purse.credit - credit));
+    });
     sleeper.golem = Golem::resume(poor, sleeper.golem.seq()).unwrap();
     sleeper.events.clear();
     sleeper.ticks(2);

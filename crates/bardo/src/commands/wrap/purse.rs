@@ -49,7 +49,7 @@ impl Program {
         let (program, called, folder) = Program::of(&args.program, here);
         let line = args.lives.map(|_| {
             let of = serde_json::to_vec(&(&args.program, &args.until)).expect("plain data");
-            sha2::Sha256::digest(&of).iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+            hex::encode(&sha2::Sha256::digest(&of)[..16])
         });
         (Program { line, ..program }, called, folder)
     }
