@@ -14,7 +14,7 @@ use std::time::Duration;
 use golem::{limits, plain};
 use outside::fence::{self, Fence};
 use serde::{Deserialize, Serialize};
-use world::checks::{Check, CheckResult, Round, Runner, Says, newest};
+use world::checks::{Check, CheckResult, Round, Runner, Says, latest};
 
 use crate::home::GolemHome;
 use crate::{Error, durable, program};
@@ -66,7 +66,7 @@ impl CheckPlan {
 
 /// The newest round of checks, if there was any.
 pub fn last(place: &GolemHome) -> Result<Option<Round>, Error> {
-    Ok(newest(&place.check_results())?)
+    Ok(latest(&place.check_results(), 1)?.pop())
 }
 
 /// Runs the commands of this golem, all at once; `stop` ends them.
