@@ -411,6 +411,21 @@ esac"#
     assert_eq!(yard.git(&["show", "bardo/ada:log"]), "ada\nmore\nada-2");
 }
 
+/// Git follows a branch that stands for another one, and a log that is a link.
+#[test]
+fn a_branch_that_stands_for_the_owners_own_moves_nothing_but_itself() {
+    let yard = Yard::new();
+    let main = yard.git(&["rev-parse", "main"]);
+    fs::write(yard.at("victim"), "as it was").unwrap();
+    let script = r#"echo work > work; cd "$YARD/shop/.git"
+ln -sfn "$YARD/victim" logs/refs/heads/bardo/ada; echo 'ref: refs/heads/main' > refs/heads/bardo/ada"#;
+    yard.lives("1", script);
+    assert_eq!(yard.git(&["rev-parse", "main"]), main);
+    assert_eq!(yard.git(&["rev-parse", "bardo/ada~1"]), main);
+    assert_eq!(yard.subjects(), ["Keep what ada left uncommitted"]);
+    assert_eq!(fs::read_to_string(yard.at("victim")).unwrap(), "as it was");
+}
+
 /// Without a fence an agent can have the owner's own git run what it likes, and the owner is told before anything else is done.
 #[test]
 fn a_line_stops_where_an_agent_without_a_fence_changed_what_git_runs() {
