@@ -319,11 +319,13 @@ fn links_lead_to_the_owners_own_folders_and_are_in_no_commit() {
     let outside = yard.at("outside");
     fs::create_dir(&outside).unwrap();
     symlink(&outside, yard.at("shop/node_modules/away")).unwrap();
+    symlink(yard.at("shop"), yard.at("shop/self")).unwrap();
     for (path, words) in [
         ("../outside", "outside of the repository"),
         ("node_modules/away", "outside of the repository"),
         ("README", "git has it"),
         (".git/hooks", "git's own"),
+        ("self", "git's own"),
         (".", "in the repository"),
         ("nothing", "No such file"),
     ] {

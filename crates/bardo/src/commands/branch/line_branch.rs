@@ -14,7 +14,7 @@ use shell::{Error, GolemHome, durable};
 
 use super::git::{RuntimeGit, program};
 use super::guard::GuardedFiles;
-use super::links::read_links;
+use super::links::{lie_apart, read_links};
 use super::repository::Repository;
 
 /// Files in the folder of the first golem.
@@ -87,6 +87,7 @@ impl LineBranch {
         let links = read_links(&git, &plan.repository, &here, link)?;
         drop(git);
         plan.links.extend(links);
+        lie_apart(&plan.repository.root, &plan.links)?;
         write(first, PLAN, &plan)?;
         Ok(Some(LineBranch { first: first.clone(), plan }))
     }
