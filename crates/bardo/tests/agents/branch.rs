@@ -368,6 +368,12 @@ fn a_branch_is_merged_by_a_yes_into_a_tree_that_is_clean_and_where_nothing_confl
     yard.git(&["checkout", "--quiet", "--detach"]);
     yard.merge_is_refused("on no branch");
     yard.git(&["checkout", "--quiet", "main"]);
+    // The files had changed, and the branch had not.
+    for lock in [".git/index.lock", ".git/refs/heads/main.lock"] {
+        yard.put(lock, "");
+        yard.merge_is_refused("nothing was merged");
+        fs::remove_file(yard.at("shop").join(lock)).unwrap();
+    }
     let output = yard.merge(&["--yes"]);
     assert!(output.status.success(), "{}", told(&output));
     assert_eq!(fs::read_to_string(yard.at("shop/work")).unwrap(), "work\n");

@@ -27,7 +27,7 @@ const WIDE: &str = "--stat=100,70";
 const UNFINISHED: [&str; 5] = ["MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply"];
 
 /// A merge that can be made.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 struct LineMerge {
     /// The branch that its owner is on, in full, and its commit.
     onto: String,
@@ -83,6 +83,9 @@ pub(crate) fn merge(home: &Home, name: &str, yes: bool, json: bool) -> Result<Ex
     if !consent {
         say(json, &branch, None, "nothing was merged; say --yes to merge it");
         return Ok(ExitCode::SUCCESS);
+    }
+    if !yes {
+        must_be_as_shown(&branch, &git, &merge)?;
     }
     let commit = carry_out(&branch, &git, &merge)?;
     let worktree = branch.plan.worktree.display();
@@ -173,6 +176,16 @@ fn plan(branch: &LineBranch, git: &RuntimeGit<'_>, onto: String) -> Result<Optio
     Ok(Some(LineMerge { onto, old, tip, commits, tree, is_straight }))
 }
 
+/// Refuses to go on if anything has changed while its owner was asked: it would be merged into another branch, or into half of it.
+fn must_be_as_shown(branch: &LineBranch, git: &RuntimeGit<'_>, shown: &LineMerge) -> Result<(), Error> {
+    let onto = branch.plan.repository.head()?;
+    if onto == shown.onto && plan(branch, git, onto)?.as_ref() == Some(shown) {
+        return Ok(());
+    }
+    let root = branch.plan.repository.root.display();
+    Err(Error::Refused(format!("{root} has changed while you were asked, and nothing was merged; merge it again")))
+}
+
 fn tree_of(git: &RuntimeGit<'_>, commit: &str) -> Result<String, Error> {
     Ok(one_line(&git.ask(&git.anywhere(), &["rev-parse", &format!("{commit}^{{tree}}")], b"")?))
 }
@@ -257,6 +270,11 @@ fn carry_out(branch: &LineBranch, git: &RuntimeGit<'_>, merge: &LineMerge) -> Re
     if moved.code != Some(0) {
         return Err(Error::Refused(format!("nothing was merged: {}", moved.complaint)));
     }
-    git.ask(&files, &["update-ref", "-m", &format!("merge {name}"), "HEAD", &commit, &merge.old], b"")?;
+    let onward = git.ask(&files, &["update-ref", "-m", &format!("merge {name}"), "HEAD", &commit, &merge.old], b"");
+    if let Err(why) = onward {
+        // Files that the branch does not have would look like work of its owner's.
+        git.ask(&files, &["read-tree", "-m", "-u", &commit, &merge.old], b"")?;
+        return Err(Error::Refused(format!("nothing was merged: {why}")));
+    }
     Ok(commit)
 }
