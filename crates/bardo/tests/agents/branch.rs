@@ -419,6 +419,15 @@ esac"#
     assert_eq!(yard.git(&["show", "bardo/ada:log"]), "ada\nmore\nada-2");
 }
 
+/// Git gives up on a file that is not in the encoding a tree says it is in, and reads no other.
+#[test]
+fn what_a_life_left_is_kept_whatever_it_says_of_encodings() {
+    let yard = Yard::new();
+    yard.lives("2", "echo '* working-tree-encoding=UTF-16' > .gitattributes; echo $BARDO_GOLEM > $BARDO_GOLEM");
+    assert_eq!(yard.git(&["show", "bardo/ada:ada"]), "ada");
+    assert_eq!(yard.subjects(), ["Keep what ada-2 left uncommitted", "Keep what ada left uncommitted"]);
+}
+
 /// Git follows a branch that stands for another one, and a log that is a link.
 #[test]
 fn a_branch_that_stands_for_the_owners_own_moves_nothing_but_itself() {

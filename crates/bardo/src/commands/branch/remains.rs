@@ -50,7 +50,7 @@ impl LineBranch {
         let links: Vec<_> = self.plan.links.iter().cloned().collect();
         let left = read_files(&git, &files, &tip, &links)?;
         if let Some(why) = left.complaint {
-            output::complain(format!("not all that {of} left could be committed: {why}"));
+            output::complain(format!("{of}: {why}"));
         }
         let before = one_line(&git.ask(&files, &["rev-parse", &format!("{tip}^{{tree}}")], b"")?);
         let newest = if left.tree == before && parents.len() == 1 && parents[0] == tip {
