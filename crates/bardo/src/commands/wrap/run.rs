@@ -150,6 +150,15 @@ impl Runner<'_> {
         }
     }
 
+    /// Takes in what these lives have left that died while nothing looked after their program.
+    pub(super) fn gather_late<'l>(&self, lives: impl DoubleEndedIterator<Item = (&'l GolemHome, &'l Life)>) {
+        for (nth, (place, life)) in lives.rev().enumerate().filter(|(_, (_, life))| life.is_dead()) {
+            if let Err(why) = word::gather_late(self.own(), (place, life), nth == 0) {
+                output::complain(format!("the last word of {}'s program is lost: {why}", place.name));
+            }
+        }
+    }
+
     /// Waits for a round of checks that began after the program had ended: work that was done, or undone, at the last moment counts.
     /// None where checks cannot be run.
     fn await_round(&self, keeper: &Keeper, place: &GolemHome, before: &Life) -> Result<Option<MoneyState>, Error> {
