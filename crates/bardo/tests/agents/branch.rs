@@ -428,6 +428,26 @@ fn what_a_life_left_is_kept_whatever_it_says_of_encodings() {
     assert_eq!(yard.subjects(), ["Keep what ada-2 left uncommitted", "Keep what ada left uncommitted"]);
 }
 
+/// Git waited for it for ten minutes, and the line ended without a word of what it had waited for.
+#[test]
+fn a_pipe_that_git_would_wait_for_is_named_and_the_line_goes_on_once_it_is_gone() {
+    let yard = Yard::new();
+    let own = yard.at("shop/.git/refs/heads/bardo/pipe");
+    for (pipe, path) in [(".gitignore", yard.at("shop-ada/.gitignore")), ("$YARD/shop/.git/refs/heads/bardo/pipe", own)]
+    {
+        let script = format!("rm -f {pipe}; [ -e \"$BARDO_GOLEM\" ] || mkfifo {pipe}; touch \"$BARDO_GOLEM\"");
+        let lives = if pipe == ".gitignore" { "1" } else { "2" };
+        let run = || yard.line(&["--lives", lives], &script).output().unwrap();
+        let output = run();
+        assert_eq!(output.status.code(), Some(6), "{}", told(&output));
+        assert!(told(&output).contains(&format!("{} is a pipe", path.display())), "{}", told(&output));
+        fs::remove_file(&path).unwrap();
+        let output = run();
+        assert!(output.status.success(), "{}", told(&output));
+    }
+    assert_eq!(yard.subjects().len(), 2);
+}
+
 /// Git follows a branch that stands for another one, and a log that is a link.
 #[test]
 fn a_branch_that_stands_for_the_owners_own_moves_nothing_but_itself() {

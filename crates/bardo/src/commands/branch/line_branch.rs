@@ -13,7 +13,7 @@ use shell::life::checks::CheckPlan;
 use shell::{Error, GolemHome, durable};
 
 use super::git::{RuntimeGit, program};
-use super::guard::GuardedFiles;
+use super::guard::{GuardedFiles, must_hold_no_pipe};
 use super::links::{lie_apart, read_links};
 use super::repository::Repository;
 
@@ -115,6 +115,8 @@ impl LineBranch {
 
     /// A git whose HEAD is this branch, or another.
     pub(super) fn git(&self, head: &str) -> Result<RuntimeGit<'_>, Error> {
+        let objects = self.plan.repository.common.join("objects");
+        self.shared().iter().chain([&objects]).try_for_each(|folder| must_hold_no_pipe(folder, true))?;
         RuntimeGit::of(&self.first.present(), &self.plan.repository, head)
     }
 

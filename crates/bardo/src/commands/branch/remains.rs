@@ -9,6 +9,7 @@ use shell::Error;
 
 use super::LineBranch;
 use super::git::{GitFiles, Identity, RuntimeGit, must_be_real, one_line};
+use super::guard::must_hold_no_pipe;
 use super::index::read_files;
 use super::line_branch::BranchNotes;
 use super::worktree::{put, remove_file};
@@ -35,6 +36,7 @@ impl LineBranch {
         }
         must_be_real(worktree)?;
         must_be_real(&admin)?;
+        must_hold_no_pipe(worktree, false)?;
         LOCKS.iter().try_for_each(|name| remove_file(&admin.join(name)))?;
         let (own, [branches, logs]) = (self.plan.branch.trim_start_matches("bardo/"), self.shared());
         remove_file(&branches.join(format!("{own}.lock")))?;
