@@ -11,6 +11,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use golem::plain;
 use serde_json::json;
 use shell::{Error, GolemHome, Home};
 
@@ -21,6 +22,8 @@ use crate::output::{self, line};
 
 /// Conflicts that are named.
 const NAMES: usize = 8;
+/// Characters of a name: an agent may have called a file anything.
+const NAME: usize = 200;
 /// Columns of the summary.
 const WIDE: &str = "--stat=100,70";
 /// Marks of a merge or the like that an owner is in the middle of.
@@ -198,7 +201,8 @@ fn merged_tree(git: &RuntimeGit<'_>, name: &str, old: &str, tip: &str) -> Result
     match merged.code {
         Some(0) => Ok(tree),
         Some(1) => {
-            let all: BTreeSet<String> = said.take_while(|part| !part.is_empty()).map(one_line).collect();
+            let shown = |name: &[u8]| plain::line(&one_line(name), NAME);
+            let all: BTreeSet<String> = said.take_while(|part| !part.is_empty()).map(shown).collect();
             let names: Vec<&str> = all.iter().take(NAMES).map(String::as_str).collect();
             let more = if all.len() > NAMES { format!(" and {} more", all.len() - NAMES) } else { String::new() };
             Err(Error::Refused(format!(
