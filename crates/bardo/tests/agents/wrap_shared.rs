@@ -30,6 +30,8 @@ fn programs_of_one_purse_call_at_once_and_together_pass_no_cap() {
     until("no gateway came up", || tent.root().join("gateway").exists());
     let made = wrap(&tent, &upstream, &["--purse", "team", "--calls", "7"], &["true"]).output().unwrap();
     assert!(made.status.success(), "{}", told(&made));
+    let tells = wrap(&tent, &upstream, &["--purse", "team", "--tell"], &["true"]).output().unwrap();
+    assert!(!tells.status.success() && told(&tells).contains("--tell"), "it would tell nothing: {}", told(&tells));
     let programs: Vec<_> = (0..3)
         .map(|who: u32| {
             let mut command = wrap(&tent, &upstream, &["--purse", "team"], &["sh", "-c", FOUR]);
