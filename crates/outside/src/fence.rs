@@ -157,7 +157,9 @@ impl Ways {
 
 #[cfg(target_os = "linux")]
 mod linux {
+    use std::ffi::OsString;
     use std::io;
+    use std::os::unix::ffi::OsStringExt;
     use std::path::{Path, PathBuf};
 
     #[allow(deprecated)]
@@ -251,16 +253,41 @@ mod linux {
             mount_bind_recursive(path, path)?;
         }
         // Only now, because what is mounted out of a tree that can only be read can only be read too.
-        for tree in &sealed.trees {
-            let has = statvfs(tree)?.f_flag;
-            let mut flags = MountFlags::BIND | MountFlags::RDONLY;
-            // A user namespace may take nothing off what its parent has mounted.
-            flags.set(MountFlags::NOSUID, has.contains(StatVfsMountFlags::NOSUID));
-            flags.set(MountFlags::NODEV, has.contains(StatVfsMountFlags::NODEV));
-            flags.set(MountFlags::NOEXEC, has.contains(StatVfsMountFlags::NOEXEC));
-            mount_remount(tree, flags, c"")?;
+        sealed.trees.iter().try_for_each(|tree| allow_reading_alone(tree))?;
+        // Another disk within a tree is a mount of its own, which is as it was.
+        let list = std::fs::read("/proc/thread-self/mountinfo")?;
+        let within = |place: &PathBuf, all: &[PathBuf]| all.iter().any(|one| place.starts_with(one));
+        let places = mount_points(&list).filter(|place| within(place, &sealed.trees) && !within(place, &sealed.open));
+        places.filter(|place| !sealed.trees.contains(place)).try_for_each(|place| allow_reading_alone(&place))
+    }
+
+    /// Has what is mounted here only be read.
+    fn allow_reading_alone(place: &Path) -> io::Result<()> {
+        let has = statvfs(place)?.f_flag;
+        let mut flags = MountFlags::BIND | MountFlags::RDONLY;
+        // A user namespace may take nothing off what its parent has mounted.
+        flags.set(MountFlags::NOSUID, has.contains(StatVfsMountFlags::NOSUID));
+        flags.set(MountFlags::NODEV, has.contains(StatVfsMountFlags::NODEV));
+        flags.set(MountFlags::NOEXEC, has.contains(StatVfsMountFlags::NOEXEC));
+        Ok(mount_remount(place, flags, c"")?)
+    }
+
+    /// The places in the kernel's list of mounts, the fifth word of each line.
+    pub(super) fn mount_points(list: &[u8]) -> impl Iterator<Item = PathBuf> {
+        let place = |line: &[u8]| line.split(|byte| *byte == b' ').nth(4).map(unescaped);
+        list.split(|byte| *byte == b'\n').filter_map(place)
+    }
+
+    /// A path as it is, of which the list has spaces and the like as three octal digits behind a backslash.
+    fn unescaped(mut text: &[u8]) -> PathBuf {
+        let mut bytes = Vec::with_capacity(text.len());
+        while let Some((first, rest)) = text.split_first() {
+            let digits = rest.get(..3).filter(|_| *first == b'\\').and_then(|digits| std::str::from_utf8(digits).ok());
+            let code = digits.and_then(|digits| u8::from_str_radix(digits, 8).ok());
+            bytes.push(code.unwrap_or(*first));
+            text = if code.is_some() { &rest[3..] } else { rest };
         }
-        Ok(())
+        PathBuf::from(OsString::from_vec(bytes))
     }
 
     /// Unshares a view (of files or networks), under the same user and group as before.
@@ -412,5 +439,36 @@ mod tests {
         assert_eq!(fs::read_to_string(at("suite/run.sh")).unwrap(), "exit 0");
         // No other thread stands behind it.
         assert!(fs::read(at("home/secret")).is_ok());
+    }
+
+    #[test]
+    fn a_mount_is_found_whatever_its_place_is_called() {
+        let list =
+            b"65 44 254:0 /m /mnt/a\\040b\\134c\\012 ro - ext4 /dev/vda rw\n66 65 0:5 / /mnt/d\\9 rw - proc proc rw\n";
+        let places: Vec<PathBuf> = linux::mount_points(list).collect();
+        assert_eq!(places, ["/mnt/a b\\c\n", "/mnt/d\\9"].map(PathBuf::from));
+    }
+
+    /// It stayed open. Nothing can be mounted in a test that is not root's, and it sees nothing then.
+    #[test]
+    fn another_disk_within_a_sealed_tree_is_sealed_with_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        for name in ["disk", "tree/disk", "tree/open"] {
+            fs::create_dir_all(root.join(name)).unwrap();
+        }
+        let sealed = SealedTrees { trees: vec![root.join("tree")], open: vec![root.join("tree/open")] };
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                if cover(&[]).is_err() {
+                    return;
+                }
+                rustix::mount::mount_bind(root.join("disk"), root.join("tree/disk")).unwrap();
+                seal(&sealed).unwrap();
+                let writes = |name: &str| fs::write(root.join(name).join("file"), "x").is_ok();
+                let written = ["tree", "tree/disk", "tree/open", "disk"].map(writes);
+                assert_eq!(written, [false, false, true, true]);
+            });
+        });
     }
 }

@@ -319,11 +319,13 @@ fn links_lead_to_the_owners_own_folders_and_are_in_no_commit() {
     let outside = yard.at("outside");
     fs::create_dir(&outside).unwrap();
     symlink(&outside, yard.at("shop/node_modules/away")).unwrap();
+    symlink(yard.at("shop"), yard.at("shop/self")).unwrap();
     for (path, words) in [
         ("../outside", "outside of the repository"),
         ("node_modules/away", "outside of the repository"),
         ("README", "git has it"),
         (".git/hooks", "git's own"),
+        ("self", "git's own"),
         (".", "in the repository"),
         ("nothing", "No such file"),
     ] {
@@ -366,6 +368,12 @@ fn a_branch_is_merged_by_a_yes_into_a_tree_that_is_clean_and_where_nothing_confl
     yard.git(&["checkout", "--quiet", "--detach"]);
     yard.merge_is_refused("on no branch");
     yard.git(&["checkout", "--quiet", "main"]);
+    // The files had changed, and the branch had not.
+    for lock in [".git/index.lock", ".git/refs/heads/main.lock"] {
+        yard.put(lock, "");
+        yard.merge_is_refused("nothing was merged");
+        fs::remove_file(yard.at("shop").join(lock)).unwrap();
+    }
     let output = yard.merge(&["--yes"]);
     assert!(output.status.success(), "{}", told(&output));
     assert_eq!(fs::read_to_string(yard.at("shop/work")).unwrap(), "work\n");
@@ -409,6 +417,50 @@ esac"#
     let expected = "refs/heads/bardo/ada\n M log\nKeep what ada left uncommitted\nlog\nbegin\n";
     assert_eq!(head, expected);
     assert_eq!(yard.git(&["show", "bardo/ada:log"]), "ada\nmore\nada-2");
+}
+
+/// Git gives up on a file that is not in the encoding a tree says it is in, and reads no other.
+#[test]
+fn what_a_life_left_is_kept_whatever_it_says_of_encodings() {
+    let yard = Yard::new();
+    yard.lives("2", "echo '* working-tree-encoding=UTF-16' > .gitattributes; echo $BARDO_GOLEM > $BARDO_GOLEM");
+    assert_eq!(yard.git(&["show", "bardo/ada:ada"]), "ada");
+    assert_eq!(yard.subjects(), ["Keep what ada-2 left uncommitted", "Keep what ada left uncommitted"]);
+}
+
+/// Git waited for it for ten minutes, and the line ended without a word of what it had waited for.
+#[test]
+fn a_pipe_that_git_would_wait_for_is_named_and_the_line_goes_on_once_it_is_gone() {
+    let yard = Yard::new();
+    let own = yard.at("shop/.git/refs/heads/bardo/pipe");
+    for (pipe, path) in [(".gitignore", yard.at("shop-ada/.gitignore")), ("$YARD/shop/.git/refs/heads/bardo/pipe", own)]
+    {
+        let script = format!("rm -f {pipe}; [ -e \"$BARDO_GOLEM\" ] || mkfifo {pipe}; touch \"$BARDO_GOLEM\"");
+        let lives = if pipe == ".gitignore" { "1" } else { "2" };
+        let run = || yard.line(&["--lives", lives], &script).output().unwrap();
+        let output = run();
+        assert_eq!(output.status.code(), Some(6), "{}", told(&output));
+        assert!(told(&output).contains(&format!("{} is a pipe", path.display())), "{}", told(&output));
+        fs::remove_file(&path).unwrap();
+        let output = run();
+        assert!(output.status.success(), "{}", told(&output));
+    }
+    assert_eq!(yard.subjects().len(), 2);
+}
+
+/// Git follows a branch that stands for another one, and a log that is a link.
+#[test]
+fn a_branch_that_stands_for_the_owners_own_moves_nothing_but_itself() {
+    let yard = Yard::new();
+    let main = yard.git(&["rev-parse", "main"]);
+    fs::write(yard.at("victim"), "as it was").unwrap();
+    let script = r#"echo work > work; cd "$YARD/shop/.git"
+ln -sfn "$YARD/victim" logs/refs/heads/bardo/ada; echo 'ref: refs/heads/main' > refs/heads/bardo/ada"#;
+    yard.lives("1", script);
+    assert_eq!(yard.git(&["rev-parse", "main"]), main);
+    assert_eq!(yard.git(&["rev-parse", "bardo/ada~1"]), main);
+    assert_eq!(yard.subjects(), ["Keep what ada left uncommitted"]);
+    assert_eq!(fs::read_to_string(yard.at("victim")).unwrap(), "as it was");
 }
 
 /// Without a fence an agent can have the owner's own git run what it likes, and the owner is told before anything else is done.

@@ -99,6 +99,24 @@ fn a_last_word_said_before_a_kill_is_not_lost() {
     assert_eq!(left_over(&tent), 0);
 }
 
+/// Its owner ended it while its line stood still, and its heir was told that it had said nothing.
+#[test]
+fn a_last_word_is_taken_in_also_if_the_life_died_while_no_line_was_lived() {
+    let (tent, upstream, folder) = (Tent::bare(), Upstream::start(|_| Act::Honest), tempfile::tempdir().unwrap());
+    let program = r#"cp "$BARDO_INHERITANCE" "$BARDO_GOLEM.read"; [ "$BARDO_GOLEM" = ada ] || exit 0
+echo 'failed: the first try' > "$BARDO_TESTAMENT"; exit 3"#;
+    let run = || line(&tent, &upstream, folder.path(), &["--lives", "2"], program).output().unwrap();
+    let output = run();
+    assert_eq!(output.status.code(), Some(3), "{}", told(&output));
+    tent.ok(["golem", "retire", "ada", "--reason", "enough", "--confirm", "ada"]);
+    tent.ok(["golem", "successor", "ada", "--yes", "--force-similarity"]);
+    let output = run();
+    assert!(output.status.success(), "{}", told(&output));
+    let left = fs::read_to_string(folder.path().join("ada-2.read")).unwrap();
+    assert!(left.contains("- what failed: \"the first try\""), "{left}");
+    assert_eq!(left_over(&tent), 0);
+}
+
 /// Asks until it is told that its end is near, notes how it was told, and says its last word.
 const ENDS: &str = r#"trap 'echo heard > usr1' USR1
 for i in $(seq 500); do

@@ -30,6 +30,8 @@ fn programs_of_one_purse_call_at_once_and_together_pass_no_cap() {
     until("no gateway came up", || tent.root().join("gateway").exists());
     let made = wrap(&tent, &upstream, &["--purse", "team", "--calls", "7"], &["true"]).output().unwrap();
     assert!(made.status.success(), "{}", told(&made));
+    let tells = wrap(&tent, &upstream, &["--purse", "team", "--tell"], &["true"]).output().unwrap();
+    assert!(!tells.status.success() && told(&tells).contains("--tell"), "it would tell nothing: {}", told(&tells));
     let programs: Vec<_> = (0..3)
         .map(|who: u32| {
             let mut command = wrap(&tent, &upstream, &["--purse", "team"], &["sh", "-c", FOUR]);
@@ -55,12 +57,17 @@ fn without_a_host_the_second_program_of_a_purse_is_told_what_lets_both_run() {
     let (tent, upstream) = (Tent::bare(), Upstream::start(|_| Act::Honest));
     let log = tent.folder.path().join("log");
     std::fs::write(&log, "").unwrap();
-    let mut first = wrap(&tent, &upstream, &["--purse", "team"], &["sh", "-c", "echo up >> $LOG; sleep 600"]);
+    let kept = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    let args = |at: usize| ["--purse", "team", "--check", "it=true", "--protect", kept[at].path().to_str().unwrap()];
+    let mut first = wrap(&tent, &upstream, &args(0), &["sh", "-c", "echo up >> $LOG; sleep 600"]);
     let mut first = first.env("LOG", &log).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     until("it does not begin", || std::fs::metadata(&log).is_ok_and(|file| file.len() > 0));
-    let second = wrap(&tent, &upstream, &["--purse", "team"], &["true"]).output().unwrap();
+    let plan = || std::fs::read_to_string(tent.golem("team").checks()).unwrap();
+    let before = plan();
+    let second = wrap(&tent, &upstream, &args(1), &["true"]).output().unwrap();
     let why = told(&second);
     assert!(!second.status.success() && why.contains("bardo up") && why.contains("team"), "{why}");
+    assert_eq!(plan(), before, "the checks of the first stay behind its limits");
     assert!(Command::new("kill").args(["-TERM", &first.id().to_string()]).status().unwrap().success());
     first.wait().unwrap();
     assert_eq!(life(&tent, "team").calls().made, 0);

@@ -112,6 +112,12 @@ impl<'a> RuntimeGit<'a> {
         self.folder.path().join("index")
     }
 
+    /// Has files read byte for byte from now on, whatever encoding a `.gitattributes` says they are in.
+    pub(super) fn keep_encodings(&self) -> Result<(), Error> {
+        let path = self.folder.path().join("info/attributes");
+        fs::write(&path, "* !working-tree-encoding\n").map_err(Error::io("cannot write", &path))
+    }
+
     fn furnish(&self, branch: &str) -> std::io::Result<()> {
         let (folder, common) = (self.folder.path(), &self.repository.common);
         for name in ["info", "logs"] {

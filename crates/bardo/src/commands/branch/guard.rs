@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::Read;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use golem::hex;
@@ -13,6 +13,8 @@ use shell::Error;
 
 use super::repository::Repository;
 
+/// Files of a working tree that git reads wherever they lie.
+const OPENED: [&str; 2] = [".gitignore", ".gitattributes"];
 /// Bytes of a file that count.
 const READS: u64 = 1 << 20;
 
@@ -66,6 +68,26 @@ pub(super) fn compare(was: &GuardedFiles, is: &GuardedFiles) -> Result<(), Error
          command goes on",
         names.join(", ")
     )))
+}
+
+/// Refuses a pipe where git opens a file: it would wait for it until its time is over. In a folder of git's own, it opens any.
+pub(super) fn must_hold_no_pipe(folder: &Path, is_of_git: bool) -> Result<(), Error> {
+    let mut folders = vec![(folder.to_owned(), is_of_git)];
+    while let Some((folder, is_of_git)) = folders.pop() {
+        for entry in folder.read_dir().into_iter().flatten().flatten() {
+            let (name, Ok(kind)) = (entry.file_name(), entry.file_type()) else { continue };
+            if kind.is_dir() {
+                folders.push((entry.path(), is_of_git || name == ".git"));
+            } else if kind.is_fifo() && (is_of_git || OPENED.iter().any(|opened| name == *opened)) {
+                let pipe = entry.path();
+                return Err(Error::Refused(format!(
+                    "{} is a pipe, and git would wait for it; remove it, and the same command goes on",
+                    pipe.display()
+                )));
+            }
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -37,13 +37,21 @@ pub(super) fn read_files(
     git.ask(files, &["read-tree", commit], b"")?;
     let before = submodules(&entries(git, files)?);
     remove(git, files, before.iter().map(|one| &one.path[..]))?;
-    let added = git.run(files, &["-c", "advice.addEmbeddedRepo=false", "add", "-A", "--ignore-errors"], b"")?;
-    let complaint = match added.code {
-        Some(0) => None,
+    let add = ["-c", "advice.addEmbeddedRepo=false", "add", "-A", "--ignore-errors"];
+    let mut added = git.run(files, &add, b"")?;
+    let mut complaint = None;
+    if !matches!(added.code, Some(0 | 1)) {
+        // One file that is not in the encoding that a `.gitattributes` says would keep all others from being read.
+        complaint = Some(format!("its files are committed without a change of encoding: {}", added.complaint));
+        git.keep_encodings()?;
+        added = git.run(files, &add, b"")?;
+    }
+    match added.code {
+        Some(0) => {}
         // Files that cannot be read stay where they are.
-        Some(1) => Some(added.complaint),
+        Some(1) => complaint = Some(format!("not all that it left could be committed: {}", added.complaint)),
         _ => return Err(Error::Host(format!("git add failed: {}", added.complaint))),
-    };
+    }
     let found = submodules(&entries(git, files)?);
     let without = without.iter().map(|path| path.as_os_str().as_bytes());
     remove(git, files, found.iter().map(|one| &one.path[..]).chain(without))?;

@@ -13,8 +13,8 @@ use shell::life::checks::CheckPlan;
 use shell::{Error, GolemHome, durable};
 
 use super::git::{RuntimeGit, program};
-use super::guard::GuardedFiles;
-use super::links::read_links;
+use super::guard::{GuardedFiles, must_hold_no_pipe};
+use super::links::{lie_apart, read_links};
 use super::repository::Repository;
 
 /// Files in the folder of the first golem.
@@ -87,6 +87,7 @@ impl LineBranch {
         let links = read_links(&git, &plan.repository, &here, link)?;
         drop(git);
         plan.links.extend(links);
+        lie_apart(&plan.repository.root, &plan.links)?;
         write(first, PLAN, &plan)?;
         Ok(Some(LineBranch { first: first.clone(), plan }))
     }
@@ -114,6 +115,8 @@ impl LineBranch {
 
     /// A git whose HEAD is this branch, or another.
     pub(super) fn git(&self, head: &str) -> Result<RuntimeGit<'_>, Error> {
+        let objects = self.plan.repository.common.join("objects");
+        self.shared().iter().chain([&objects]).try_for_each(|folder| must_hold_no_pipe(folder, true))?;
         RuntimeGit::of(&self.first.present(), &self.plan.repository, head)
     }
 

@@ -31,7 +31,9 @@ pub(super) fn read_links(
         let from_root = named.as_deref().and_then(|named| named.strip_prefix(&repository.root).ok());
         let from_root = from_root.filter(|path| !path.as_os_str().is_empty());
         let from_root = from_root.ok_or_else(|| refused("name a folder or a file in the repository"))?;
-        if real.starts_with(&repository.common) || from_root.starts_with(".git") {
+        let of_git = [&repository.common, &repository.own];
+        let leads_to_git = of_git.iter().any(|git| real.starts_with(git) || git.starts_with(&real));
+        if leads_to_git || from_root.starts_with(".git") {
             return Err(refused("that is git's own"));
         }
         let text = from_root.to_str().ok_or_else(|| refused("its name is not text"))?;
@@ -43,6 +45,26 @@ pub(super) fn read_links(
         Ok(from_root.to_owned())
     };
     paths.iter().map(link).collect()
+}
+
+/// Refuses what lies in a linked folder: an agent, which can write there, could have it lead to anything else of its owner's, and that
+/// would be open to the next life.
+pub(super) fn lie_apart(root: &Path, links: &BTreeSet<PathBuf>) -> Result<(), Error> {
+    for outer in links {
+        let Ok(open) = root.join(outer).canonicalize() else { continue };
+        let lies_in = |path: &Path| path.starts_with(&open) && path != open;
+        let inner = links.iter().find(|link| {
+            let at = root.join(link);
+            lies_in(&at) || at.canonicalize().is_ok_and(|at| lies_in(&at))
+        });
+        if let Some(inner) = inner {
+            let (inner, outer) = (inner.display(), outer.display());
+            return Err(Error::Usage(format!(
+                "--link {inner}: it lies in {outer}, which is linked with all that is in it"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Lays a link in a worktree, unless something else stands there; says so then. An agent may have put links on the way, and none is
@@ -72,6 +94,31 @@ pub(super) fn lay_link(root: &Path, worktree: &Path, path: &Path) -> Result<Opti
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_linked_folder_lies_in_another() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        for name in ["build/out", "build-cache", "data/deep"] {
+            fs::create_dir_all(root.join(name)).unwrap();
+        }
+        symlink(root.join("data/deep"), root.join("deep")).unwrap();
+        symlink(root.join("data"), root.join("same")).unwrap();
+        for (paths, fit) in [
+            (&["build", "build-cache", "gone"][..], true),
+            (&["data", "same"], true),
+            (&["build", "build/out"], false),
+            (&["data", "deep"], false),
+            (&["same", "data/deep"], false),
+        ] {
+            let links: BTreeSet<PathBuf> = paths.iter().map(PathBuf::from).collect();
+            assert_eq!(lie_apart(&root, &links).is_ok(), fit, "{paths:?}");
+        }
+        // What an agent has put in the place of the inner one leads elsewhere, and lies there all the same.
+        fs::remove_dir(root.join("build/out")).unwrap();
+        symlink(root.join("data"), root.join("build/out")).unwrap();
+        assert!(lie_apart(&root, &["build", "build/out"].map(PathBuf::from).into()).is_err());
+    }
 
     #[test]
     fn no_link_is_laid_through_a_link_or_over_something_else() {

@@ -11,6 +11,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use golem::plain;
 use serde_json::json;
 use shell::{Error, GolemHome, Home};
 
@@ -21,13 +22,15 @@ use crate::output::{self, line};
 
 /// Conflicts that are named.
 const NAMES: usize = 8;
+/// Characters of a name: an agent may have called a file anything.
+const NAME: usize = 200;
 /// Columns of the summary.
 const WIDE: &str = "--stat=100,70";
 /// Marks of a merge or the like that an owner is in the middle of.
 const UNFINISHED: [&str; 5] = ["MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply"];
 
 /// A merge that can be made.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 struct LineMerge {
     /// The branch that its owner is on, in full, and its commit.
     onto: String,
@@ -83,6 +86,9 @@ pub(crate) fn merge(home: &Home, name: &str, yes: bool, json: bool) -> Result<Ex
     if !consent {
         say(json, &branch, None, "nothing was merged; say --yes to merge it");
         return Ok(ExitCode::SUCCESS);
+    }
+    if !yes {
+        must_be_as_shown(&branch, &git, &merge)?;
     }
     let commit = carry_out(&branch, &git, &merge)?;
     let worktree = branch.plan.worktree.display();
@@ -173,6 +179,16 @@ fn plan(branch: &LineBranch, git: &RuntimeGit<'_>, onto: String) -> Result<Optio
     Ok(Some(LineMerge { onto, old, tip, commits, tree, is_straight }))
 }
 
+/// Refuses to go on if anything has changed while its owner was asked: it would be merged into another branch, or into half of it.
+fn must_be_as_shown(branch: &LineBranch, git: &RuntimeGit<'_>, shown: &LineMerge) -> Result<(), Error> {
+    let onto = branch.plan.repository.head()?;
+    if onto == shown.onto && plan(branch, git, onto)?.as_ref() == Some(shown) {
+        return Ok(());
+    }
+    let root = branch.plan.repository.root.display();
+    Err(Error::Refused(format!("{root} has changed while you were asked, and nothing was merged; merge it again")))
+}
+
 fn tree_of(git: &RuntimeGit<'_>, commit: &str) -> Result<String, Error> {
     Ok(one_line(&git.ask(&git.anywhere(), &["rev-parse", &format!("{commit}^{{tree}}")], b"")?))
 }
@@ -185,7 +201,8 @@ fn merged_tree(git: &RuntimeGit<'_>, name: &str, old: &str, tip: &str) -> Result
     match merged.code {
         Some(0) => Ok(tree),
         Some(1) => {
-            let all: BTreeSet<String> = said.take_while(|part| !part.is_empty()).map(one_line).collect();
+            let shown = |name: &[u8]| plain::line(&one_line(name), NAME);
+            let all: BTreeSet<String> = said.take_while(|part| !part.is_empty()).map(shown).collect();
             let names: Vec<&str> = all.iter().take(NAMES).map(String::as_str).collect();
             let more = if all.len() > NAMES { format!(" and {} more", all.len() - NAMES) } else { String::new() };
             Err(Error::Refused(format!(
@@ -257,6 +274,11 @@ fn carry_out(branch: &LineBranch, git: &RuntimeGit<'_>, merge: &LineMerge) -> Re
     if moved.code != Some(0) {
         return Err(Error::Refused(format!("nothing was merged: {}", moved.complaint)));
     }
-    git.ask(&files, &["update-ref", "-m", &format!("merge {name}"), "HEAD", &commit, &merge.old], b"")?;
+    let onward = git.ask(&files, &["update-ref", "-m", &format!("merge {name}"), "HEAD", &commit, &merge.old], b"");
+    if let Err(why) = onward {
+        // Files that the branch does not have would look like work of its owner's.
+        git.ask(&files, &["read-tree", "-m", "-u", &commit, &merge.old], b"")?;
+        return Err(Error::Refused(format!("nothing was merged: {why}")));
+    }
     Ok(commit)
 }

@@ -9,6 +9,7 @@ use shell::Error;
 
 use super::LineBranch;
 use super::git::{GitFiles, Identity, RuntimeGit, must_be_real, one_line};
+use super::guard::must_hold_no_pipe;
 use super::index::read_files;
 use super::line_branch::BranchNotes;
 use super::worktree::{put, remove_file};
@@ -35,9 +36,14 @@ impl LineBranch {
         }
         must_be_real(worktree)?;
         must_be_real(&admin)?;
+        must_hold_no_pipe(worktree, false)?;
         LOCKS.iter().try_for_each(|name| remove_file(&admin.join(name)))?;
-        let lock = format!("{}.lock", self.plan.branch.trim_start_matches("bardo/"));
-        remove_file(&self.shared()[0].join(lock))?;
+        let (own, [branches, logs]) = (self.plan.branch.trim_start_matches("bardo/"), self.shared());
+        remove_file(&branches.join(format!("{own}.lock")))?;
+        // Git would write to whatever a link in its place leads to.
+        if logs.join(own).is_symlink() {
+            remove_file(&logs.join(own))?;
+        }
         let git = self.git(&self.full())?;
         let tip = self.tip(&git)?;
         let parents = self.parents(&git, &tip)?;
@@ -46,7 +52,7 @@ impl LineBranch {
         let links: Vec<_> = self.plan.links.iter().cloned().collect();
         let left = read_files(&git, &files, &tip, &links)?;
         if let Some(why) = left.complaint {
-            output::complain(format!("not all that {of} left could be committed: {why}"));
+            output::complain(format!("{of}: {why}"));
         }
         let before = one_line(&git.ask(&files, &["rev-parse", &format!("{tip}^{{tree}}")], b"")?);
         let newest = if left.tree == before && parents.len() == 1 && parents[0] == tip {
@@ -56,7 +62,8 @@ impl LineBranch {
             let mut args = vec!["commit-tree", &left.tree, "-m", &says];
             args.extend(parents.iter().flat_map(|parent| ["-p", parent.as_str()]));
             let commit = one_line(&git.ask(&files, &args, b"")?);
-            git.ask(&files, &["update-ref", "-m", &says, &self.full(), &commit, &tip], b"")?;
+            // An agent may have had its branch stand for another, which is not to be moved.
+            git.ask(&files, &["update-ref", "--no-deref", "-m", &says, &self.full(), &commit, &tip], b"")?;
             commit
         };
         self.settle(&index)?;

@@ -67,7 +67,8 @@ impl LineBranch {
             return Ok(tip);
         }
         let newest = self.notes()?.newest.unwrap_or_else(|| self.plan.base.clone());
-        git.ask(&git.anywhere(), &["update-ref", "-m", "begin a line of lives", &self.full(), &newest], b"")?;
+        let says = "begin a line of lives";
+        git.ask(&git.anywhere(), &["update-ref", "--no-deref", "-m", says, &self.full(), &newest], b"")?;
         Ok(newest)
     }
 

@@ -63,10 +63,9 @@ impl Runner<'_> {
     pub(super) fn run(&self, place: &GolemHome, before: Life, bounds: &Bounds) -> Result<ProgramRun, Error> {
         let Runner { runtime, args, plans, price, branch, ref heard } = *self;
         let home = runtime.home();
-        self.narrow_checks(place)?;
         let (servers, own_login) = (&plans.servers[..], args.own_login);
         let wishes = KeeperWishes { servers, price, own_login, in_line: args.lives.is_some() };
-        let keeper = Keeper::of(runtime, place, wishes)?;
+        let keeper = self.keeper(place, wishes)?;
         output::complain(format!("{}; its calls go through http://{}", stands(&place.name, &before), keeper.address));
         // An heir's program has the same environment.
         if args.lives.is_none() || before.birth().lineage.is_none() {
@@ -114,17 +113,27 @@ impl Runner<'_> {
         })
     }
 
-    /// Has the checks run behind the limits of the program: paths that it may not write to, nothing they run may either.
-    fn narrow_checks(&self, place: &GolemHome) -> Result<(), Error> {
+    /// Begins to run the golem, with its checks behind the limits of the program. Where another process runs it, that one's checks
+    /// stay as they were.
+    fn keeper(&self, place: &GolemHome, wishes: KeeperWishes<'_>) -> Result<Keeper, Error> {
+        let before = CheckPlan::read(place)?;
+        let narrowed = before.clone().and_then(|plan| self.narrowed(plan));
+        narrowed.as_ref().map_or(Ok(()), |plan| plan.write(place))?;
+        let keeper = Keeper::of(self.runtime, place, wishes);
+        if let (Err(_), Some(_), Some(before)) = (&keeper, narrowed, before) {
+            before.write(place)?;
+        }
+        keeper
+    }
+
+    /// Checks behind the limits of the program: paths that it may not write to, nothing they run may either. None if it has no limits.
+    fn narrowed(&self, plan: CheckPlan) -> Option<CheckPlan> {
         let Runner { plans, branch, .. } = *self;
-        let Some(plan) = CheckPlan::read(place)?.filter(|_| branch.is_some() || !plans.protected.is_empty()) else {
-            return Ok(());
-        };
-        let plan = match branch {
-            Some(branch) => branch.narrow(plan, &plans.protected),
-            None => CheckPlan { protect: plans.protected.clone(), ..plan },
-        };
-        plan.write(place)
+        match branch {
+            Some(branch) => Some(branch.narrow(plan, &plans.protected)),
+            None if plans.protected.is_empty() => None,
+            None => Some(CheckPlan { protect: plans.protected.clone(), ..plan }),
+        }
     }
 
     /// Notes the files as a life of a line finds them, to tell afterwards which of them it changed.
@@ -147,6 +156,15 @@ impl Runner<'_> {
     pub(super) fn gather(&self, place: &GolemHome) {
         if let Err(why) = word::gather(self.own(), place) {
             output::complain(format!("the last word of {}'s program is lost: {why}", place.name));
+        }
+    }
+
+    /// Takes in what these lives have left that died while nothing looked after their program.
+    pub(super) fn gather_late<'l>(&self, lives: impl DoubleEndedIterator<Item = (&'l GolemHome, &'l Life)>) {
+        for (nth, (place, life)) in lives.rev().enumerate().filter(|(_, (_, life))| life.is_dead()) {
+            if let Err(why) = word::gather_late(self.own(), (place, life), nth == 0) {
+                output::complain(format!("the last word of {}'s program is lost: {why}", place.name));
+            }
         }
     }
 

@@ -55,6 +55,7 @@ pub(super) fn live(runner: &Runner<'_>, json: bool) -> Result<ExitCode, Error> {
         // Its owner may give a life another name meanwhile.
         let lives = lives_of(home, &first.present())?;
         let Some(last) = lives.last() else { return Err(Error::NoGolem(first.name.to_string())) };
+        runner.gather_late(lives.iter().map(|one| (&one.place, &one.life)));
         let step = next_step(&lives, &terms.funds, terms.until, is_ended(home, &lives)?);
         match (step, branch) {
             (LineStep::Live, Some(branch)) => branch.stand()?,

@@ -105,6 +105,10 @@ impl LifeFolder {
         program.iter().any(|word| word.contains(PLACEHOLDER))
     }
 
+    pub(crate) fn is_there(&self) -> bool {
+        self.must_be_real().is_ok()
+    }
+
     /// Removes it with all that is in it.
     pub(crate) fn remove(&self) {
         if self.must_be_real().is_ok() {

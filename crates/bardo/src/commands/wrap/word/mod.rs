@@ -39,6 +39,23 @@ pub(crate) fn prepare(
     }
 }
 
+/// Takes in what a life has left that died after its process had: after a kill, or by its owner while its line stood still. Once
+/// another has lived since, its files are no longer known.
+pub(crate) fn gather_late(
+    own: impl Fn(&str) -> Option<String>,
+    (place, life): (&GolemHome, &Life),
+    is_newest: bool,
+) -> Result<(), Error> {
+    let folder = LifeFolder::of(&own, life.id());
+    if !(tree::is_noted(place) || folder.is_ok_and(|folder| folder.is_there())) {
+        return Ok(());
+    }
+    if !is_newest {
+        tree::forget(place);
+    }
+    gather(own, place)
+}
+
 /// Takes in what the program of a life has left, its last word and the files it changed, and removes its folder. What is not found
 /// again, as after a kill, stays as it was.
 pub(crate) fn gather(own: impl Fn(&str) -> Option<String>, place: &GolemHome) -> Result<(), Error> {

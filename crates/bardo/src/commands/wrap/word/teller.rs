@@ -19,8 +19,16 @@ pub(crate) fn kept_of(given: Usdc) -> Usdc {
 pub(crate) struct EndTeller {
     counter: Arc<Counter>,
     folder: Option<LifeFolder>,
-    /// Money that was left when the end was told, if it was.
-    told: Option<Usdc>,
+    told: Option<ToldEnd>,
+}
+
+/// The end, as it was told last.
+#[derive(Clone, Copy)]
+struct ToldEnd {
+    /// Money that was left then.
+    left: Usdc,
+    /// Whether a bound was near, and not a call that took what was kept back.
+    by_bound: bool,
 }
 
 impl EndTeller {
@@ -32,16 +40,16 @@ impl EndTeller {
     }
 
     /// Tells the end once it is near, for this reason or because a call took what was kept back; gives the reason if it was told just
-    /// now. Where there is more money than when it was told, that is taken back.
+    /// now. Where there is more money than when it was told, or the bound is no longer near, that is taken back.
     pub(crate) fn heed(&mut self, left: Usdc, why: Option<String>) -> Option<String> {
-        if self.told.is_some_and(|then| left > then) {
+        if self.told.is_some_and(|told| left > told.left || told.by_bound && why.is_none()) {
             self.told = None;
             self.counter.recall_end();
             self.folder.iter().for_each(LifeFolder::recall);
         }
         why.iter().for_each(|why| self.counter.near_end(why));
         let notice = self.counter.end_notice().filter(|_| self.told.is_none())?;
-        self.told = Some(left);
+        self.told = Some(ToldEnd { left, by_bound: why.is_some() });
         if let Some(Err(why)) = self.folder.as_ref().map(|folder| folder.tell(&(notice.words() + "\n"))) {
             output::complain(format!("the program is not told of its end in a file: {why}"));
         }
@@ -78,6 +86,12 @@ mod tests {
         // A call that took what was kept back has noted it.
         counter.near_end("a call took it");
         assert_eq!((heed(90, ""), file.exists()), ("a call took it".to_owned(), true));
+        assert_eq!((heed(89, ""), file.exists()), (String::new(), true), "what it took is gone");
+        assert_eq!((heed(95, ""), file.exists()), (String::new(), false));
+        // A check that failed passes again, or a cap is raised.
+        assert_eq!((heed(94, "tests fails"), file.exists()), ("tests fails".to_owned(), true));
+        assert_eq!((heed(93, ""), file.exists()), (String::new(), false));
+        assert_eq!(counter.end_notice(), None);
         assert_eq!(kept_of(Usdc::dollars(2)), Usdc::cents(10));
     }
 }

@@ -55,6 +55,11 @@ pub(crate) fn changed_files(place: &GolemHome) -> Option<ChangedFiles> {
     Some(ChangedFiles::of(names))
 }
 
+/// Whether the tree is noted as a life found it.
+pub(crate) fn is_noted(place: &GolemHome) -> bool {
+    store(place).exists()
+}
+
 /// Drops what was noted of a life that is over.
 pub(crate) fn forget(place: &GolemHome) {
     let _ = fs::remove_dir_all(store(place));
