@@ -34,14 +34,19 @@ fn said_with(said: &RawValue, protocol: AgentProtocol, line: &str) -> Option<Box
     let newest = all.last_mut()?;
     let mut message: Value = serde_json::from_str(newest.get()).ok()?;
     let (role, kind) = (message["role"].as_str(), message["type"].as_str());
-    let answers_a_tool = match protocol {
+    let is_followed = match protocol {
         AgentProtocol::Chat => matches!(role, Some("tool" | "function")),
-        AgentProtocol::Responses => kind.is_some_and(|kind| kind.ends_with("_output")),
+        AgentProtocol::Responses => role == Some("developer") || kind.is_some_and(|kind| kind.ends_with("_output")),
         _ => false,
     };
-    if answers_a_tool {
+    // Claude Code may end a call with a message of the system's, behind which Anthropic allows no other; one without content only
+    // directs, and its place is not known to be behind a user's.
+    let reminds = protocol == AgentProtocol::Messages
+        && role == Some("system")
+        && message["content"].as_array().is_none_or(|blocks| !blocks.is_empty());
+    if is_followed {
         all.push(raw(&json!({ "role": "user", "content": line }))?);
-    } else if role == Some("user") {
+    } else if role == Some("user") || reminds {
         let content = message.get_mut("content")?;
         *content = content_with(content.take(), protocol, line)?;
         *newest = raw(&message)?;
@@ -84,7 +89,7 @@ mod tests {
 
     const LINE: &str = "the \"end\"\nis near";
 
-    fn told(body: &Value, protocol: AgentProtocol) -> Option<Value> {
+    fn body_with_line(body: &Value, protocol: AgentProtocol) -> Option<Value> {
         let bytes = with_line(body.to_string().as_bytes(), protocol, LINE)?;
         assert!(shape::read(&bytes, protocol, &PrefixKey::new([1; 32])).is_ok(), "it is a call as any other");
         Some(serde_json::from_slice(&bytes).unwrap())
@@ -98,26 +103,47 @@ mod tests {
             json!({ "role": "assistant", "content": [{ "type": "tool_use", "id": "t", "name": "n", "input": {} }] });
         let result = json!({ "type": "tool_result", "tool_use_id": "t", "content": "done", "cache_control": mark });
         let body = json!({ "model": "m", "max_tokens": 9, "messages": [before, answer, { "role": "user", "content": [result] }] });
-        let with = told(&body, AgentProtocol::Messages).unwrap();
+        let with = body_with_line(&body, AgentProtocol::Messages).unwrap();
         let block = json!({ "type": "text", "text": LINE });
         assert_eq!(with["messages"][2]["content"], json!([result, block]));
         assert_eq!((&with["messages"][0], &with["messages"][1]), (&before, &answer));
         let plain = json!({ "model": "m", "messages": [{ "role": "user", "content": "hello" }] });
-        let with = told(&plain, AgentProtocol::Messages).unwrap();
+        let with = body_with_line(&plain, AgentProtocol::Messages).unwrap();
         assert_eq!(with["messages"][0]["content"], json!([{ "type": "text", "text": "hello" }, block]));
         // An answer that was begun for the model is not gone on with by a line of ours, nor a mark moved onto it.
         let begun = json!({ "model": "m", "messages": [{ "role": "assistant", "content": "{" }] });
-        assert_eq!(told(&begun, AgentProtocol::Messages), None);
+        assert_eq!(body_with_line(&begun, AgentProtocol::Messages), None);
         let marked =
             json!({ "model": "m", "cache_control": mark, "messages": [{ "role": "user", "content": "hello" }] });
-        assert_eq!(told(&marked, AgentProtocol::Messages), None);
+        assert_eq!(body_with_line(&marked, AgentProtocol::Messages), None);
+    }
+
+    /// Claude Code 2.1.328 ends its first call and many later ones so, and was not told in them.
+    #[test]
+    fn a_call_that_ends_with_a_reminder_of_the_system_is_told_in_that() {
+        let asked = json!({ "role": "user", "content": "hello" });
+        let call = |content: Value| {
+            let reminder = json!({ "role": "system", "content": content, "output_config": { "effort": "medium" } });
+            body_with_line(
+                &json!({ "model": "m", "max_tokens": 9, "messages": [asked, reminder] }),
+                AgentProtocol::Messages,
+            )
+        };
+        let block = json!({ "type": "text", "text": LINE });
+        let marked = json!({ "type": "text", "text": "be brief", "cache_control": { "type": "ephemeral" } });
+        let with = call(json!([marked])).unwrap();
+        assert_eq!((&with["messages"][0], &with["messages"][1]["content"]), (&asked, &json!([marked, block])));
+        assert_eq!(with["messages"][1]["output_config"], json!({ "effort": "medium" }));
+        let with = call(json!("be brief")).unwrap();
+        assert_eq!(with["messages"][1]["content"], json!([{ "type": "text", "text": "be brief" }, block]));
+        assert_eq!(call(json!([])), None);
     }
 
     #[test]
     fn the_line_stands_behind_a_question_or_the_answer_of_a_tool_in_either_protocol_of_openais() {
         let chat = |last: Value| {
             let first = json!({ "role": "system", "content": "s" });
-            told(&json!({ "model": "m", "messages": [first, last] }), AgentProtocol::Chat)
+            body_with_line(&json!({ "model": "m", "messages": [first, last] }), AgentProtocol::Chat)
                 .map(|with| with["messages"].clone())
         };
         let text = format!("hello\n\n{LINE}");
@@ -129,7 +155,8 @@ mod tests {
         assert_eq!((&with[1], &with[2]), (&tool, &json!({ "role": "user", "content": LINE })));
         assert_eq!(chat(json!({ "role": "assistant", "content": "so" })), None);
         let responses = |input: Value| {
-            told(&json!({ "model": "m", "input": input }), AgentProtocol::Responses).map(|with| with["input"].clone())
+            body_with_line(&json!({ "model": "m", "input": input }), AgentProtocol::Responses)
+                .map(|with| with["input"].clone())
         };
         assert_eq!(responses(json!("hello")).unwrap(), text);
         let user = json!({ "type": "message", "role": "user", "content": [{ "type": "input_text", "text": "hello" }] });
@@ -137,6 +164,10 @@ mod tests {
         let output = json!({ "type": "function_call_output", "call_id": "c", "output": "done" });
         let with = responses(json!([user, output])).unwrap();
         assert_eq!((&with[0], &with[1], &with[2]["content"]), (&user, &output, &json!(LINE)));
+        let hint =
+            json!({ "type": "message", "role": "developer", "content": [{ "type": "input_text", "text": "brief" }] });
+        let with = responses(json!([user, hint])).unwrap();
+        assert_eq!((&with[1], &with[2]), (&hint, &json!({ "role": "user", "content": LINE })));
     }
 
     #[test]

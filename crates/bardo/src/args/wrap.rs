@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use ::golem::{Name, Usdc};
-use clap::Args as ClapArgs;
+use clap::{Args as ClapArgs, ValueEnum};
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct WrapArgs {
@@ -89,9 +89,10 @@ pub(crate) struct WrapArgs {
     /// `bardo age` says how many
     #[arg(long, value_name = "CALLS", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) retire_after: Option<u64>,
-    /// Tell the program in its own calls that its end is near, in a line behind the newest message and behind what is cached
-    #[arg(long)]
-    pub(crate) tell: bool,
+    /// Tell the program that its end is near where its model reads it: in its calls, or with --tell=hooks by hooks of Claude Code's or
+    /// Codex's
+    #[arg(long, value_enum, value_name = "WAY", num_args = 0..=1, require_equals = true, default_missing_value = "calls")]
+    pub(crate) tell: Option<TellWay>,
     /// Send the program SIGUSR1 when its end is near; it ends a program that does not expect it
     #[arg(long)]
     pub(crate) usr1: bool,
@@ -108,6 +109,15 @@ pub(crate) struct WrapArgs {
     /// The program and its arguments
     #[arg(required = true, last = true, value_name = "PROGRAM")]
     pub(crate) program: Vec<String>,
+}
+
+/// Where a program's model reads that its end is near.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TellWay {
+    /// In a line behind the newest message of each call, and behind what is cached
+    Calls,
+    /// By hooks on the command line of Claude Code or Codex, beside those it has
+    Hooks,
 }
 
 fn part(text: &str) -> Result<f64, String> {

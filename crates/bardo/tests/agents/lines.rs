@@ -270,6 +270,7 @@ fn what_does_not_fit_a_line_is_refused_before_anything_is_made() {
         (&["--lives", "0"], "1..=999"),
         (&["--lives", "3", "--per-day", "2"], "--per-day"),
         (&["--lives", "3", "--context", "80"], "at most 1"),
+        (&["--lives", "3", "--tell=hooks"], "claude and codex"),
     ] {
         let output = line(&tent, &double, folder.path(), args, STEP).output().unwrap();
         assert!(!output.status.success() && told(&output).contains(words), "{args:?}: {}", told(&output));

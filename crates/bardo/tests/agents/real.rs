@@ -1,6 +1,8 @@
 //! Agents that people have, unmodified, as they are published, at a provider that bills like the published price pages. Each
 //! works on two dollars with its default model and settings, and what it is said to have spent is what was billed.
 
+mod lines;
+
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -8,7 +10,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tariff::Book;
 use tempfile::TempDir;
-use testing::billing::{Double, Habit, Prices, Setting, Turn, turns};
+use testing::billing::{Double, Habit, Plays, Prices, Setting, Turn, turns};
 
 use crate::common::Tent;
 use crate::wrap::{life, told};
@@ -112,8 +114,13 @@ struct Work<'a> {
 
 impl Work<'_> {
     fn begin(agent: &Agent, plays: Vec<Turn>) -> Option<Work<'_>> {
+        Work::with(agent, turns(plays, Habit::HONEST))
+    }
+
+    /// With a model that answers by this script.
+    fn with(agent: &Agent, plays: Box<Plays>) -> Option<Work<'_>> {
         let path = program(agent.name)?;
-        let double = Double::start(Setting::new(prices(), turns(plays, Habit::HONEST))).unwrap();
+        let double = Double::start(Setting::new(prices(), plays)).unwrap();
         let user = tempfile::tempdir_in(cache()?).unwrap();
         let work = Work { agent, path, user, tent: Tent::bare(), double };
         std::fs::create_dir_all(work.folder()).unwrap();
@@ -127,10 +134,10 @@ impl Work<'_> {
         self.user.path().join("work")
     }
 
-    /// Runs it, and gives what it said.
-    fn run(&self, asks: &[&str], prompt: &str) -> String {
-        let mut command: Command = self.tent.command(["wrap", "--credit", "2", "--name", "ada", "--"]);
-        command.arg(&self.path).args(asks).arg(prompt).current_dir(self.folder()).stdin(Stdio::null());
+    /// The agent in its folder under `wrap` with these flags.
+    fn command(&self, flags: &[&str], asks: &[&str]) -> Command {
+        let mut command: Command = self.tent.command([&["wrap", "--name", "ada"][..], flags, &["--"]].concat());
+        command.arg(&self.path).args(asks).current_dir(self.folder()).stdin(Stdio::null());
         let upstreams = format!("openai={0}/v1, anthropic={0}, gemini={0}/v1beta/openai", self.double.url);
         command.env("BARDO__GATEWAY__UPSTREAMS", upstreams).env("HOME", self.user.path()).env_remove("XDG_CACHE_HOME");
         for (name, key) in
@@ -138,7 +145,12 @@ impl Work<'_> {
         {
             command.env(name, key);
         }
-        let output = command.output().unwrap();
+        command
+    }
+
+    /// Runs it, and gives what it said.
+    fn run(&self, asks: &[&str], prompt: &str) -> String {
+        let output = self.command(&["--credit", "2"], asks).arg(prompt).output().unwrap();
         let said = format!("{}\n{}", String::from_utf8_lossy(&output.stdout), told(&output));
         assert!(output.status.success(), "{}: {said}\n{}", self.agent.name, self.double.ledger.lines());
         assert!(!said.contains("canary"), "{said}");

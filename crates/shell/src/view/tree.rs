@@ -272,11 +272,11 @@ mod tests {
         PartSums::together(parts.iter().map(|one| one.sums))
     }
 
-    fn shown(parts: &[CostPart], depth: usize) -> String {
+    fn printed_tree(parts: &[CostPart], depth: usize) -> String {
         let line = |one: &CostPart| {
             let (indent, of) =
                 (" ".repeat(depth), format!("{:?} {} {}", one.part, one.name, one.sums.cost.as_micros()));
-            format!("{indent}{of}\n{}", shown(&one.parts, depth + 1))
+            format!("{indent}{of}\n{}", printed_tree(&one.parts, depth + 1))
         };
         parts.iter().map(line).collect()
     }
@@ -310,7 +310,7 @@ mod tests {
             "  Tool Read 10",
             "  Tool  1",
         ];
-        assert_eq!(shown(&parts, 0), lines.join("\n") + "\n");
+        assert_eq!(printed_tree(&parts, 0), lines.join("\n") + "\n");
         let all = check_sums(&parts, 0);
         assert_eq!((all.calls, all.cost, all.aside, all.under_way), (6, Usdc::micros(111_111), Usdc::micros(5), 1));
     }

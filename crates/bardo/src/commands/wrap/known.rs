@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 use shell::home::agent;
 
+use super::hooks::{self, HookWay};
 use super::settings::{Settings, merge};
 
 /// Values for a variable or an option.
@@ -45,6 +46,8 @@ pub(super) struct KnownAgent {
     unset: &'static [&'static str],
     /// Arguments it is given right behind its name.
     told: fn(&GolemAddress<'_>) -> Vec<String>,
+    /// How it is given hooks, if it has any.
+    pub(super) hooks: Option<HookWay>,
     /// Whether and how it can keep its own login.
     pub(super) own_login: Option<OwnLogin>,
     /// Settings that go before its owner's own, for what no variable says.
@@ -95,6 +98,7 @@ const PLAIN: KnownAgent = KnownAgent {
     set: &[],
     unset: &[],
     told: nothing,
+    hooks: None,
     own_login: None,
     settings: None,
     logins: &[],
@@ -109,6 +113,7 @@ static KNOWN: [KnownAgent; 6] = [
         // A token needs no confirmation at the terminal and goes before a login; a key needs one.
         set: &[("ANTHROPIC_AUTH_TOKEN", To::Token)],
         unset: &["ANTHROPIC_API_KEY"],
+        hooks: Some(hooks::CLAUDE),
         own_login: Some(OwnLogin {
             provider: "anthropic",
             set: &[("ANTHROPIC_BASE_URL", To::Keyless)],
@@ -124,6 +129,7 @@ static KNOWN: [KnownAgent; 6] = [
         name: "codex",
         packages: &["@openai/codex"],
         told: codex,
+        hooks: Some(hooks::CODEX),
         own_login: Some(OwnLogin { provider: "openai", set: &[], unset: &[], keep: &[] }),
         logins: &[".codex/auth.json"],
         key: Some("OPENAI_API_KEY"),
@@ -219,10 +225,12 @@ pub(super) fn recognise(program: &[String]) -> Recognised {
 }
 
 impl Recognised {
-    /// The command line to start: the program with its extra arguments behind its name.
-    pub(super) fn started(&self, program: &[String], place: &GolemAddress<'_>) -> Vec<String> {
+    /// The command line to start: the program with its extra arguments behind its name, hooks of ours among them where it is to have
+    /// those.
+    pub(super) fn started(&self, program: &[String], place: &GolemAddress<'_>, by_hooks: bool) -> Vec<String> {
         let (before, behind) = program.split_at(self.at + 1);
-        [before, &(self.known.told)(place), behind].concat()
+        let hooks = self.known.hooks.as_ref().filter(|_| by_hooks).map(HookWay::arguments).unwrap_or_default();
+        [before, &(self.known.told)(place), &hooks, behind].concat()
     }
 
     /// Variables it is given in its environment, and those it must not have there.
@@ -319,12 +327,17 @@ mod tests {
             let program = words(program);
             let found = recognise(&program);
             assert_eq!(found.known.name, name, "{program:?}");
-            assert!(found.started(&program, &PLACE).join(" ").starts_with(begins), "{program:?}");
+            assert!(found.started(&program, &PLACE, false).join(" ").starts_with(begins), "{program:?}");
         }
         let codex = words("codex exec hello");
-        let started = recognise(&codex).started(&codex, &PLACE);
+        let started = recognise(&codex).started(&codex, &PLACE, false);
         assert!(started[4].contains("http://127.0.0.1:9/g/ada/v1") && started[4].contains("supports_websockets=false"));
         assert_eq!(started[5..], ["exec", "hello"]);
+        // Hooks stand behind its name as well, and only an agent that has them is given any.
+        let hooked = recognise(&codex).started(&codex, &PLACE, true);
+        assert!(hooked[6].starts_with("hooks.PostToolUse=") && hooked[hooked.len() - 2..] == ["exec", "hello"]);
+        let plain = words("gemini -p hello");
+        assert_eq!(recognise(&plain).started(&plain, &PLACE, true), plain);
     }
 
     #[test]
@@ -341,7 +354,7 @@ mod tests {
         }
         assert_eq!(value("OPENAI_API_KEY"), Some("bardo-agent-1"), "for what it starts itself");
         let codex = words("codex exec hello");
-        let started = recognise(&codex).started(&codex, &place)[4].clone();
+        let started = recognise(&codex).started(&codex, &place, false)[4].clone();
         assert!(started.contains(&format!("{way}/v1\"")) && started.contains("requires_openai_auth=true"), "{started}");
         assert!(!started.contains("env_key"), "{started}");
         assert!(recognise(&words("opencode run x")).known.own_login.is_none());

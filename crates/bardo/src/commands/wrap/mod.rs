@@ -4,6 +4,7 @@ mod bounds;
 mod ends;
 mod funds;
 mod hazard;
+mod hooks;
 mod keeper;
 mod keys;
 mod known;

@@ -13,7 +13,7 @@ use super::known::{self, Recognised};
 use super::passage::Allowed;
 use super::rations;
 use super::servers::{self, Own};
-use crate::args::WrapArgs;
+use crate::args::{TellWay, WrapArgs};
 use crate::commands::branch::LineBranch;
 use crate::commands::checks;
 use crate::output;
@@ -46,6 +46,7 @@ impl Plans {
         let own = |name: &str| std::env::var(name).ok();
         servers::none_past(&own, &args.keep)?;
         let recognised = known::recognise(&args.program);
+        hooks_fit(args, &recognised)?;
         let servers = servers_for(home, &recognised, args.own_login)?;
         let kept = if args.own_login { own_login(home, &recognised, &servers)? } else { &[][..] };
         let keep: Vec<String> = args.keep.iter().cloned().chain(kept.iter().map(|name| (*name).to_owned())).collect();
@@ -109,6 +110,24 @@ fn line_fits(home: &Home, args: &WrapArgs) -> Result<(), Error> {
     }
     Err(Error::Usage(format!(
         "--until {until} is about a check that passes or fails; say what it runs, as in --check {until}='cargo test -q'"
+    )))
+}
+
+/// Refuses hooks for a program that has none, or that its owner's arguments would keep from it.
+fn hooks_fit(args: &WrapArgs, recognised: &Recognised) -> Result<(), Error> {
+    if args.tell != Some(TellWay::Hooks) {
+        return Ok(());
+    }
+    let name = recognised.known.name;
+    let Some(hooks) = &recognised.known.hooks else {
+        let why = "--tell=hooks is for claude and codex, which are known by name; start one of them, or say --tell";
+        return Err(Error::Usage(why.to_owned()));
+    };
+    let Some(word) = hooks.replaced_in(&args.program) else { return Ok(()) };
+    let word = word.split('=').next().unwrap_or_default();
+    Err(Error::Usage(format!(
+        "with {word} of your own, {name} would not hear of the hooks of --tell=hooks; put yours into a file of {name}'s settings, or \
+         say --tell"
     )))
 }
 

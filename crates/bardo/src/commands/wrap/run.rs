@@ -22,7 +22,7 @@ use super::told::ClosingWords;
 use super::warnings::Warnings;
 use super::watched::{Beginning, ProgramEnd, WatchedProgram};
 use super::word::{self, EndTeller};
-use crate::args::WrapArgs;
+use crate::args::{TellWay, WrapArgs};
 use crate::commands::branch::LineBranch;
 use crate::output;
 
@@ -81,7 +81,8 @@ impl Runner<'_> {
         let folder = word::prepare(self.own(), (place, &before), &args.program)?;
         self.note_files(place);
         let counter = runtime.counters().of(&place.name);
-        let mut teller = EndTeller::new(counter, folder.clone(), before.purse().given, args.tell);
+        let in_calls = args.tell == Some(TellWay::Calls);
+        let mut teller = EndTeller::new(counter, folder.clone(), before.purse().given, in_calls);
         let folder = folder.as_ref();
         let mut watched =
             WatchedProgram::start(Beginning { home, place, args, plans, at, passage, branch, heard, folder })?;

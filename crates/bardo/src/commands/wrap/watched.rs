@@ -23,7 +23,7 @@ use super::settings;
 use super::spent;
 use super::warnings::Warnings;
 use super::word::{EndTeller, LifeFolder};
-use crate::args::WrapArgs;
+use crate::args::{TellWay, WrapArgs};
 use crate::commands::branch::LineBranch;
 use crate::{exit, output};
 
@@ -89,7 +89,7 @@ impl WatchedProgram {
         let protected = branch.map_or(plans.protected.clone(), |branch| branch.protected(&plans.protected));
         let fence = Fence { hidden: vec![home.root().to_owned()], protected, given: Vec::new() };
         let ward = Ward {
-            program: plans.recognised.started(&program, &at),
+            program: plans.recognised.started(&program, &at, args.tell == Some(TellWay::Hooks)),
             fence: (!args.unfenced).then_some(fence),
             covers: false,
             sealed: branch.map(LineBranch::sealed).unwrap_or_default(),

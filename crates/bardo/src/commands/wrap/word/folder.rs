@@ -130,7 +130,7 @@ mod tests {
 
     use super::*;
 
-    fn made(cache: &Path) -> LifeFolder {
+    fn folder_in(cache: &Path) -> LifeFolder {
         let own = |name: &str| (name == "XDG_CACHE_HOME").then(|| cache.display().to_string());
         LifeFolder::make(own, GolemId([7; 16])).unwrap()
     }
@@ -138,14 +138,14 @@ mod tests {
     #[test]
     fn a_last_word_is_read_from_a_plain_file_and_through_no_link() {
         let cache = tempfile::tempdir().unwrap();
-        let folder = made(cache.path());
+        let folder = folder_in(cache.path());
         let path = folder.place_for_testament();
         assert_eq!(folder.testament(), None);
         fs::write(&path, "worked: it").unwrap();
         assert_eq!(folder.testament().unwrap().worked, ["it"]);
         // After a kill the word is still there, and the notice of an end is not.
         folder.tell("soon").unwrap();
-        let again = made(cache.path());
+        let again = folder_in(cache.path());
         assert!(again.testament().is_some() && !again.environment()[1].1.exists());
         let secret = cache.path().join("secret");
         fs::write(&secret, "worked: a secret").unwrap();
@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn a_long_word_is_read_as_far_as_its_bound_and_a_notice_takes_the_place_of_a_link() {
         let cache = tempfile::tempdir().unwrap();
-        let folder = made(cache.path());
+        let folder = folder_in(cache.path());
         fs::write(folder.place_for_testament(), format!("worked: it\n{}", "x".repeat(1 << 20))).unwrap();
         assert_eq!(folder.testament().unwrap().worked[0], "it");
         let secret = cache.path().join("secret");
