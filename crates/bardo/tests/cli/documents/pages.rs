@@ -31,7 +31,7 @@ macro_rules! pages {
 }
 
 pages! {
-    the_readme_is_true: "README.md" shows 2;
+    the_readme_is_true: "README.md" shows 3;
     the_package_for_python_is_true: "python/README.md" shows 2;
     acting_is_true: "docs/concepts/acting.md" shows 1;
     money_is_true: "docs/concepts/money.md" shows 1;
