@@ -134,9 +134,8 @@ fn without_escapes(text: &str) -> String {
         match opens {
             Some('[') => _ = letters.find(|c| ('@'..='~').contains(c)),
             Some(']' | 'P' | 'X' | '^' | '_') => {
-                if letters.find(|c| matches!(c, '\u{7}' | '\u{1b}' | '\u{9c}')) == Some('\u{1b}') {
-                    letters.next_if_eq(&'\\');
-                }
+                let end = letters.find(|c| matches!(c, '\u{7}' | '\u{1b}' | '\u{9c}'));
+                letters.next_if(|next| end == Some('\u{1b}') && *next == '\\');
             }
             Some(' '..='/') => _ = letters.find(|c| !(' '..='/').contains(c)),
             _ => {}

@@ -417,7 +417,8 @@ impl Testament {
             let kinds = kinds.into_iter().filter(|(tokens, _)| *tokens > 0);
             let kinds: Vec<String> = kinds.map(|(tokens, what)| format!("{tokens} {what}")).collect();
             let kinds = if kinds.is_empty() { String::new() } else { format!(" ({})", kinds.join(", ")) };
-            text += &format!("- {model}: {cost} for {calls} calls, {input} tokens in{kinds} and {output} out\n");
+            let calls = if *calls == 1 { "1 call".to_owned() } else { format!("{calls} calls") };
+            text += &format!("- {model}: {cost} for {calls}, {input} tokens in{kinds} and {output} out\n");
         }
         if self.unpaid.is_positive() {
             text += &format!("- billed {} beyond what it had, which is not paid\n", self.unpaid);
