@@ -144,7 +144,9 @@ pub(crate) fn page(topic: &[String]) -> Result<String, Error> {
         }
         at = at.find_subcommand_mut(word).expect("it was found");
     }
-    Ok(at.render_long_help().to_string().trim_end().to_owned())
+    // `bardo help` says what `bardo --help` says, to the letter.
+    let shown = if topic.is_empty() { at.render_help() } else { at.render_long_help() };
+    Ok(shown.to_string().trim_end().to_owned())
 }
 
 /// The parser, with the first page in front of its options.
@@ -343,7 +345,7 @@ mod tests {
     fn help_of_a_command_is_what_it_says_of_itself() {
         let shown = page(&words("golem new")).unwrap();
         assert!(shown.contains("Usage: bardo golem new") && shown.contains("--seed"), "{shown}");
-        assert_eq!(page(&[]).unwrap(), command().render_long_help().to_string().trim_end());
+        assert_eq!(page(&[]).unwrap(), command().render_help().to_string().trim_end());
         let wrong = page(&words("golem ls")).unwrap_err().to_string();
         assert!(wrong.contains("there is no `bardo golem ls`") && wrong.contains("`bardo golem list`"), "{wrong}");
     }

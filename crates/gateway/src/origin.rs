@@ -90,7 +90,7 @@ pub(super) fn tool(whole: &Value, protocol: AgentProtocol) -> Option<String> {
 }
 
 /// The newest parts of a conversation, newest first: those after the model's last word.
-fn newest<'a>(all: &'a [Value], is_models: fn(&Value) -> bool) -> impl Iterator<Item = &'a Value> {
+fn newest(all: &[Value], is_models: fn(&Value) -> bool) -> impl Iterator<Item = &Value> {
     all.iter().rev().take_while(move |one| !is_models(one))
 }
 

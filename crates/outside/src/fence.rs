@@ -283,7 +283,8 @@ mod linux {
         let mut bytes = Vec::with_capacity(text.len());
         while let Some((first, rest)) = text.split_first() {
             let digits = rest.get(..3).filter(|_| *first == b'\\').and_then(|digits| std::str::from_utf8(digits).ok());
-            let code = digits.and_then(|digits| u8::from_str_radix(digits, 8).ok());
+            let code =
+                digits.and_then(|digits| u32::from_str_radix(digits, 8).ok()).and_then(|code| u8::try_from(code).ok());
             bytes.push(code.unwrap_or(*first));
             text = if code.is_some() { &rest[3..] } else { rest };
         }

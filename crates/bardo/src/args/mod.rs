@@ -43,7 +43,7 @@ pub(crate) enum Verb {
     #[command(subcommand)]
     Golem(GolemVerb),
     /// Run a program of yours on a budget: it calls models at a golem's expense, and ends with the golem
-    Wrap(WrapArgs),
+    Wrap(Box<WrapArgs>),
     /// Measure what age does to the agents you have, from the records they leave on this machine; nothing is sent, and nothing of
     /// yours is changed
     Age(AgeArgs),

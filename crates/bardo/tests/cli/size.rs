@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Bytes that the program may have as tests build it, and as it is released.
-const BUILT: u64 = 60_000_000;
+const BUILT: u64 = 62_000_000;
 const RELEASED: u64 = 36_500_000;
 
 fn stripped(program: &Path) -> u64 {

@@ -156,7 +156,10 @@ fn a_golem_dies_while_it_is_watched_and_has_an_heir() {
     terminal.until(&["cyd is dead", "for want of money", "last words", "what I would change", "Summon successor"]);
     terminal.press(&["j", "Enter"]);
     terminal.until(&["testament of cyd", "What worked"]);
-    terminal.press(&["Escape", "Enter"]);
+    // Together they would be another key: Enter, with Alt held down.
+    terminal.press(&["Escape"]);
+    terminal.until(&["last words", "Summon successor"]);
+    terminal.press(&["Enter"]);
     terminal.until(&["heir of cyd, generation 1", "cyd-2", "confidence", "bloodstains"]);
     terminal.press(&["Enter", "Enter", "Enter", "Enter"]);
     terminal.until(&["Make cyd-2, heir of cyd?"]);

@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn only_commits_of_other_repositories_are_taken_for_submodules() {
-        let entries = b"100644 aa 0\tREADME\0160000 bb 0\tvendor/a b\n\0120000 cc 0\t160000 x\0";
+        let entries = b"100644 aa 0\tREADME\x00160000 bb 0\tvendor/a b\n\x00120000 cc 0\t160000 x\0";
         let expected = Submodule { commit: "bb".to_owned(), path: b"vendor/a b\n".to_vec() };
         assert_eq!(submodules(entries), [expected]);
         assert!(submodules(b"").is_empty());

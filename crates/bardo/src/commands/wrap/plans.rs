@@ -91,7 +91,7 @@ fn line_fits(home: &Home, args: &WrapArgs) -> Result<(), Error> {
     if args.lives.is_some() {
         no_host(home)?;
     }
-    if args.tell && home.is_up() {
+    if args.tell.is_some() && home.is_up() {
         let why = "a host is up, and calls go through it; --tell puts its line in those that go through wrap itself";
         return Err(Error::Usage(why.to_owned()));
     }

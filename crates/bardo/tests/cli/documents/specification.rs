@@ -254,7 +254,7 @@ fn a_row_that_claims_too_much_is_found() {
         let found = faults(&row, &known);
         assert!(found.iter().any(|fault| fault.contains(expected)), "{expected}: {found:?}");
     };
-    check(&|row| row.shown_by.clear(), "`shown_by`");
+    check(&|row| row.shown_by.clear(), "nothing shows that it is whole");
     check(&|row| row.shown_by = vec!["a_test_that_was_never_written".to_owned()], "nothing is called");
     check(&|row| row.shown_by = vec!["bardo golem imagine".to_owned()], "nothing is called");
     check(&|row| row.shown_by = vec!["bardo golem show --imagined".to_owned()], "nothing is called");

@@ -52,7 +52,7 @@ fn front_ends() -> Vec<PathBuf> {
 fn front_ends_set_an_event_apart_by_its_gravity_and_not_by_its_name() {
     let (names, front_ends) = (names(), front_ends());
     assert!(names.len() > 50 && names.iter().any(|name| name == "mortality.dead"), "{names:?}");
-    assert!(front_ends.iter().any(|path| path.ends_with("life.js")), "{front_ends:?}");
+    assert!(front_ends.iter().any(|path| path.ends_with("told.js")), "{front_ends:?}");
     let mut known = Vec::new();
     for path in &front_ends {
         let source = fs::read_to_string(path).unwrap();
@@ -62,7 +62,7 @@ fn front_ends_set_an_event_apart_by_its_gravity_and_not_by_its_name() {
     }
     let drawn = DRAWN.map(|(file, name)| (file.to_owned(), name.to_owned()));
     assert_eq!(known, drawn, "colour and weight come with the event, as its gravity");
-    for (ending, word) in [("life.js", "gravity"), ("look.rs", "Gravity::Grave"), ("style.css", ".events .grave ")] {
+    for (ending, word) in [("told.js", "gravity"), ("look.rs", "Gravity::Grave"), ("style.css", ".events .grave ")] {
         let path = front_ends.iter().find(|path| path.ends_with(ending)).unwrap();
         assert!(fs::read_to_string(path).unwrap().contains(word), "{ending} has no {word}");
     }
