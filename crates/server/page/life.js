@@ -86,7 +86,8 @@ function now(body, name, seen, look, last) {
   const told = h("div", {});
   const relatives = h("div", {});
   const orders = h("section", { class: "orders" });
-  const [brakes, others] = controls(name, look);
+  // What was ordered shows at once, in the words above and in the buttons.
+  const [brakes, others] = controls(name, () => look().then(() => draw()));
   const draw = () => {
     const one = seen();
     const { state, asks, hold } = one.status;

@@ -41,8 +41,9 @@ const go = async (hash) => {
 };
 const text = () => page.evaluate(() => document.querySelector("main").innerText);
 const click = async (label) => {
-  const found = await page.evaluateHandle((label) => [...document.querySelectorAll("button")].filter((one) => one.offsetParent).find((one) => one.textContent === label), label);
-  if (!found.asElement()) throw new Error(`there is no button ${label}`);
+  const shown = (label) => [...document.querySelectorAll("button")].filter((one) => one.offsetParent).find((one) => one.textContent === label);
+  const found = await page.waitForFunction(shown, { timeout: 5000 }, label).catch(() => null);
+  if (!found) throw new Error(`there is no button ${label}`);
   await found.asElement().click();
 };
 const fields = async (values) => {

@@ -212,7 +212,7 @@ fn the_list_is_gone_through_by_keys_and_some_are_told_something() {
     let tent = home();
     let host = Host::up(&tent, "400");
     browser.tell("open", json!({ "link": link(&tent, &host) }));
-    browser.visit("#/", &["bardo 1.", "up for", "1 waits for your answer"]);
+    browser.visit("#/", &[concat!("bardo ", env!("CARGO_PKG_VERSION")), "up for", "1 waits for your answer"]);
     // Ada and asks; kim is left as it is.
     let told = browser.tell("key", json!({ "keys": ["j", "x", "j", "x"] }));
     assert!(told["text"].as_str().unwrap().contains("2 selected"), "{told}");
