@@ -255,7 +255,7 @@ impl GolemLoop {
             warn!(target: SAID, "{news}");
             tell(&news);
         }
-        if let Some(share) = self.pace.kept() {
+        if let Some(share) = self.pace.share_kept() {
             self.desk.board.keep_speed(share);
         }
         self.slots.next_due().map_or(self.bells, |due| due.min(self.bells))

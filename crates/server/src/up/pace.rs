@@ -32,7 +32,7 @@ impl Pace {
     }
 
     /// The share of the requested speed that was kept when it was last measured, from 0 to 1.
-    pub(super) fn kept(&self) -> Option<f64> {
+    pub(super) fn share_kept(&self) -> Option<f64> {
         self.kept
     }
 
@@ -66,9 +66,9 @@ mod tests {
         let at = |seconds: u64| now + Duration::from_secs(seconds);
         let mut pace = Pace::new(now);
         pace.turn(Duration::from_secs(4), Duration::from_secs(6));
-        assert_eq!((pace.news(at(29)), pace.kept()), (None, None));
+        assert_eq!((pace.news(at(29)), pace.share_kept()), (None, None));
         assert!(pace.news(at(30)).unwrap().contains("about 40 %"));
-        assert_eq!(pace.kept(), Some(0.4), "4 seconds were lived of 10");
+        assert_eq!(pace.share_kept(), Some(0.4), "4 seconds were lived of 10");
         pace.turn(Duration::from_secs(4), Duration::from_secs(6));
         assert_eq!(pace.news(at(60)), None, "it is known");
         pace.turn(Duration::from_secs(9), Duration::from_secs(1));

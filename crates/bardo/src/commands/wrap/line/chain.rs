@@ -99,7 +99,7 @@ impl LineMoney {
         LineMoney { given: funds.all + gifts, used: lives.iter().map(LineLife::used).sum() }
     }
 
-    pub(super) fn left(&self) -> Usdc {
+    pub(super) fn remaining(&self) -> Usdc {
         (self.given - self.used).max(Usdc::ZERO)
     }
 }
@@ -152,7 +152,7 @@ pub(super) fn next_step(lives: &[LineLife], funds: &Funds, until: Option<&str>, 
     if lived >= funds.lives {
         return LineStep::Over(LineOver::Lives);
     }
-    let share = funds.share(lived, LineMoney::of(lives, funds).left());
+    let share = funds.share(lived, LineMoney::of(lives, funds).remaining());
     // What the dead could make no more call with is not enough for its heir.
     let too_little = ends::is_spent(&death.cause) && share <= last.unspent();
     if share.is_positive() && !too_little { LineStep::Bear(share) } else { LineStep::Over(LineOver::Money) }

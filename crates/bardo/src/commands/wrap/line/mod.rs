@@ -203,7 +203,7 @@ fn brakes(place: &GolemHome, life: &Life) -> Option<u8> {
 
 /// Refuses to run a life that could spend more than is left of what the line was given.
 fn fits_its_sum(last: &LineLife, money: &LineMoney) -> Result<(), Error> {
-    let (name, has, left) = (&last.place.name, last.life.purse().credit, money.left());
+    let (name, has, left) = (&last.place.name, last.life.purse().credit, money.remaining());
     if has <= left {
         return Ok(());
     }

@@ -36,7 +36,7 @@ impl LineTerms<'_> {
         let check = self.until.map(|check| (check, last.check(check)));
         if self.json {
             return output::aside(&json!({
-                "life": nth, "of": of, "name": name, "calls": made, "spent": last.used(), "left": money.left(),
+                "life": nth, "of": of, "name": name, "calls": made, "spent": last.used(), "left": money.remaining(),
                 "ended": cause.map(ends::word_for), "cause": cause.map(|cause| cause.to_string()),
                 "check": check.and_then(|(_, passes)| passes), "took_ms": took.as_millis() as u64,
             }));
@@ -47,7 +47,7 @@ impl LineTerms<'_> {
             Some((check, None)) => format!("; {check} has given no result"),
             _ => String::new(),
         };
-        let (calls, used, left, given) = (calls_as_words(made), last.used(), money.left(), money.given);
+        let (calls, used, left, given) = (calls_as_words(made), last.used(), money.remaining(), money.given);
         output::complain(format!(
             "life {nth} of {of}, {name}: {used} on {calls}, {how}{check}; {left} of {given} left"
         ));
@@ -68,7 +68,7 @@ impl LineTerms<'_> {
         if self.json {
             output::aside(&json!({
                 "line": first.place.name, "ended": word, "lives": nth, "of": funds.lives, "calls": calls_in(lives),
-                "spent": money.used, "given": money.given, "left": money.left(),
+                "spent": money.used, "given": money.given, "left": money.remaining(),
                 "check": until.and_then(|check| last.check(check)),
             }));
             return code;
