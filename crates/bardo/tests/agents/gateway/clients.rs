@@ -96,7 +96,7 @@ fn unmodified_clients_are_told_of_a_death_by_an_error_they_can_read() {
     let cut = talking.join().unwrap().body;
     assert!(cut.contains("w3 ") && cut.contains("\"code\":\"dead\""), "{cut}");
     let testament = agency.tent.ok(["testament", "ada"]);
-    assert!(testament.contains("What its agent's calls cost") && testament.contains("calls,"), "{testament}");
+    assert!(testament.contains("What its agent's calls cost") && testament.contains("for 1 call,"), "{testament}");
     let Some(told) = agent(&agency, "refused") else { return };
     for client in ["openai", "anthropic"] {
         assert_eq!((&told[client][1], &told[client][2]), (&Value::from(410), &Value::from("dead")), "{told}");
