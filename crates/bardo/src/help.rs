@@ -144,9 +144,10 @@ pub(crate) fn page(topic: &[String]) -> Result<String, Error> {
         }
         at = at.find_subcommand_mut(word).expect("it was found");
     }
-    // `bardo help` says what `bardo --help` says, to the letter.
-    let shown = if topic.is_empty() { at.render_help() } else { at.render_long_help() };
-    Ok(shown.to_string().trim_end().to_owned())
+    // To the letter what these words say with `--help`.
+    let words = std::iter::once("bardo").chain(topic.iter().map(String::as_str)).chain(["--help"]);
+    let shown = command().try_get_matches_from(words).map_or_else(|help| help.render().to_string(), |_| String::new());
+    Ok(shown.trim_end().to_owned())
 }
 
 /// The parser, with the first page in front of its options.
