@@ -263,7 +263,7 @@ fn a_row_that_claims_too_much_is_found() {
     check(&|row| (row.status, row.decisions) = (Status::Otherwise, Vec::new()), "no decision says why");
     check(&|row| row.status = Status::Partly, "`why`");
     check(&|row| row.status = Status::Absent, "`here`");
-    check(&|row| row.status = Status::Absent, "`shown_by` is not");
+    check(&|row| row.status = Status::Absent, "nothing can show what is absent");
     check(&|row| row.chapter = "Botany".to_owned(), "chapter");
     check(&|row| row.here = "It is done".to_owned(), "has no end");
 }
